@@ -1,0 +1,1 @@
+"""What one imports: structural models, actual causes, parents of a target."""

@@ -1,0 +1,1 @@
+"""Judge, certificates, re-checker, report, pytest plugin, command line."""

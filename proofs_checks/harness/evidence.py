@@ -1,0 +1,115 @@
+"""What a decision is: `Check` (described, not yet made), `Context` (what it may use), `Evidence` (what came out)."""
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum
+from typing import Any
+
+__all__ = ["Check", "Context", "Evidence", "Rung", "Vacuous", "Verdict"]
+
+
+class Rung(IntEnum):
+    """How strong a piece of evidence is; a larger value is stronger."""
+
+    NUMERIC = 1  # floats with a derived tolerance
+    PROPERTY = 2  # sampled cases, exact predicate
+    STATISTICAL = 3  # error probability alpha, n observations
+    EXHAUSTIVE = 4  # every case of a finite scope
+    CERTIFIED = 5  # sos, interval, smt: a certificate that a small program re-checks
+    SYMBOLIC = 6  # an identity of expressions
+    KERNEL = 7  # an outside proof kernel
+
+
+class Verdict(Enum):
+    """What a check said. ERROR (an exception) is never a refutation."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    ERROR = "error"
+
+
+class Vacuous(ValueError):
+    """A check examined no case at all, so that it could not have failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """The outcome of one check.
+
+    universal     the statement was decided on the claim's whole domain
+    scope         what was examined, printed by the engine from the cases
+    witness       where the statement fails (REFUTED only)
+    certificate   a JSON-able mapping that `harness.recheck` accepts, or the path of one
+    trusted_base  what must be trusted besides the re-checker
+    seconds       wall time of the decision"""
+
+    rung: Rung
+    verdict: Verdict
+    universal: bool = False
+    scope: str = ""
+    summary: str = ""
+    witness: Any = None
+    certificate: Mapping[str, Any] | str | None = None
+    trusted_base: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What a decision may use: a key for its random stream, an error probability, a budget of work.
+
+    `budget` counts work (cases, boxes, samples), never seconds, so that load cannot change a verdict; None is
+    the engine's own default."""
+
+    stream: str = "adhoc"
+    alpha: float = 1e-6
+    budget: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha={self.alpha!r} must lie strictly between 0 and 1")
+        if self.budget is not None and self.budget < 1:
+            raise ValueError(f"budget={self.budget!r} must be at least 1, or None")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A decision described but not yet made.
+
+    subject   what is decided, as JSON-able data or a function without arguments that gives it (it is hashed)
+    decide    makes the decision
+    at        whether the statement survives at a witness, in exact arithmetic and by code other than the search
+    binds     whether a certificate talks about this very statement, by re-evaluation at rational points"""
+
+    engine: str
+    rung: Rung
+    subject: Any
+    decide: Callable[[Context], Evidence]
+    at: Callable[[Any], bool]
+    binds: Callable[[Mapping[str, Any]], bool] | None = None
+
+    def run(self, context: Context | None = None) -> Evidence:
+        """Decide. An exception becomes a verdict ERROR; `Vacuous` is raised: a check on nothing is a defect."""
+        start = time.perf_counter()
+        try:
+            found = self.decide(context or Context())
+        except Vacuous:
+            raise
+        except Exception as error:  # noqa: BLE001 - any exception of a statement is an ERROR, never a kill
+            found = Evidence(rung=self.rung, verdict=Verdict.ERROR, summary=describe_error(error))
+        return replace(found, seconds=time.perf_counter() - start)
+
+    def resolved_subject(self) -> Any:
+        """The subject as data."""
+        return self.subject() if callable(self.subject) else self.subject
+
+
+def describe_error(error: BaseException) -> str:
+    """One line: the exception, and the line of code that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" (line {frames[-1].lineno} of {frames[-1].name})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"

@@ -1,0 +1,1 @@
+"""What happens: seeded, pure JAX simulators, one module per paper, each ending in `figure()`."""

@@ -1,0 +1,155 @@
+"""The records that say what is asserted: `Paper`, `Claim`, `Source`, `Standing`.
+
+A claim carries its own false variants (mutants). The records validate themselves and do nothing else;
+judging lives in `proofs_checks.harness.judge`."""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+__all__ = ["Claim", "Paper", "Source", "Standing"]
+
+F = TypeVar("F")
+Read = Literal["abstract", "opening", "full text"]
+
+RESERVED = ("claim", "as_stated")
+_SLUG = re.compile(r"[a-z][a-z0-9_]*")
+_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9_]*")
+_VARIANT = re.compile(r"[a-z0-9][a-z0-9_.]*")
+
+
+class Source(Enum):
+    """Where the statement comes from."""
+
+    ABSTRACT = "the paper's abstract says it"
+    PAPER = "read in the paper's own text or code"
+    PUBLIC = "read in other public literature"
+    RECONSTRUCTION = "reconstructed for this project; not the authors' theorem"
+    SURROGATE = "a model of ours in place of the authors'; a pass says nothing about theirs"
+
+
+class Standing(Enum):
+    """How the paper's wording fares."""
+
+    HOLDS = "holds as worded"
+    NEEDS_HYPOTHESIS = "holds with a hypothesis that the wording leaves out"
+    CONVENTION_DEPENDENT = "holds under one convention and fails under another"
+    REFUTED_AS_STATED = "false as worded; a repaired statement holds"
+    ILL_POSED = "cannot be made into one statement"
+    OUT_OF_REACH = "cannot be judged with what is public"
+
+    @property
+    def judgeable(self) -> bool:
+        """Whether a claim of this standing can be judged at all."""
+        return self not in (Standing.ILL_POSED, Standing.OUT_OF_REACH)
+
+    @property
+    def needs_wording(self) -> bool:
+        """Whether the paper's wording is false somewhere, so that `as_stated` is required."""
+        return self in (Standing.NEEDS_HYPOTHESIS, Standing.CONVENTION_DEPENDENT, Standing.REFUTED_AS_STATED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper and how much of it was read. `slug` names its mathematics and its module in every room."""
+
+    slug: str
+    title: str
+    arxiv: str | None
+    topics: tuple[str, ...]
+    read: Read
+    url: str | None = None
+
+    def __post_init__(self) -> None:
+        if not _SLUG.fullmatch(self.slug):
+            raise ValueError(f"slug={self.slug!r} must match {_SLUG.pattern}")
+        if not self.title.strip():
+            raise ValueError(f"title of paper {self.slug!r} must not be empty")
+        if isinstance(self.topics, str):
+            raise ValueError(f"topics={self.topics!r} must be a tuple of words, not one string")
+        if self.read not in get_args(Read):
+            raise ValueError(f"read={self.read!r} must be one of {', '.join(map(repr, get_args(Read)))}")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Claim(Generic[F]):
+    """One statement of a paper, with everything that could refute a check of it.
+
+    id           "slug.fact"
+    statement    LaTeX of `form`, with its quantifiers
+    hypotheses   name -> LaTeX; each has a variant `without_<name>`, among the mutants (it is needed) or in
+                 `also_true` (it is not)
+    form         always TRUE: a callable, a value, or a NamedTuple of both; None when it is given at `@evidence`
+    mutants      at least two FALSE variants of `form`
+    also_true    variants that hold as well: hypotheses not needed, symmetries
+    as_stated    the paper's wording where it is false; required by, and only by, a standing that says so
+    wording      the sentence that `as_stated` formalises, in our words
+
+    Raises ValueError naming the field. A claim that is ILL_POSED or OUT_OF_REACH needs no form and no mutants."""
+
+    id: str
+    paper: Paper
+    statement: str
+    hypotheses: Mapping[str, str] = field(default_factory=dict)
+    form: F | None = None
+    mutants: Mapping[str, F] = field(default_factory=dict)
+    also_true: Mapping[str, F] = field(default_factory=dict)
+    as_stated: F | None = None
+    source: Source
+    standing: Standing
+    wording: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not _ID.fullmatch(self.id):
+            raise ValueError(f"id={self.id!r} must read 'slug.fact' in lower case, digits and underscores")
+        for name, kind in (("paper", Paper), ("source", Source), ("standing", Standing)):
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError(f"{self.id}: {name}={getattr(self, name)!r} must be a {kind.__name__}")
+        if not self.statement.strip():
+            raise ValueError(f"{self.id}: statement must not be empty")
+        for name in ("hypotheses", "mutants", "also_true"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise ValueError(f"{self.id}: {name} must map names to variants, got {getattr(self, name)!r}")
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        if self.form is not None:
+            check_variants(self)
+
+    def variants(self) -> dict[str, F | None]:
+        """Every variant by name: `claim`, `as_stated` where given, each `also_true`, each mutant."""
+        stated = {} if self.as_stated is None else {"as_stated": self.as_stated}
+        return {"claim": self.form, **stated, **self.also_true, **self.mutants}
+
+    def expected_true(self, variant: str) -> bool:
+        """Whether `variant` is asserted to hold. LookupError for an unknown name."""
+        if variant not in self.variants():
+            raise LookupError(f"{self.id} has no variant {variant!r}; it has {', '.join(self.variants())}")
+        return variant == "claim" or variant in self.also_true
+
+
+def check_variants(claim: Claim[Any]) -> None:
+    """ValueError, naming the claim and the field, unless its variants obey the rules of `Claim`.
+
+    Runs when the claim is made, or when evidence is registered for a claim whose form is given there."""
+    names = [*claim.mutants, *claim.also_true]
+    for name in names:
+        if not isinstance(name, str) or not _VARIANT.fullmatch(name):
+            raise ValueError(f"{claim.id}: variant name {name!r} must match {_VARIANT.pattern}")
+        if name in RESERVED:
+            raise ValueError(f"{claim.id}: variant name {name!r} is reserved")
+    if both := sorted(set(claim.mutants) & set(claim.also_true)):
+        raise ValueError(f"{claim.id}: {both[0]!r} stands in mutants and in also_true; it cannot be false and true")
+    if claim.standing.judgeable and claim.form is None:
+        raise ValueError(f"{claim.id}: form is missing; give it in the claim or at @evidence")
+    if claim.standing.judgeable and len(claim.mutants) < 2:
+        raise ValueError(f"{claim.id}: mutants={list(claim.mutants)} must name at least 2 false variants")
+    if missing := sorted(set(map("without_{}".format, claim.hypotheses)) - set(names)):
+        raise ValueError(f"{claim.id}: hypotheses need a variant each, {missing[0]!r} is in neither mutants nor also_true")
+    if claim.standing.needs_wording and claim.as_stated is None:
+        raise ValueError(f"{claim.id}: as_stated is required when standing is {claim.standing.name}")
+    if claim.as_stated is not None and not claim.standing.needs_wording:
+        raise ValueError(f"{claim.id}: as_stated must be None when standing is {claim.standing.name}")
