@@ -4,9 +4,11 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 from typing import Any
+
+from proofs_checks.harness.certificate import seal
 
 __all__ = ["Check", "Context", "Evidence", "Rung", "Vacuous", "Verdict"]
 
@@ -63,11 +65,13 @@ class Context:
     """What a decision may use: a key for its random stream, an error probability, a budget of work.
 
     `budget` counts work (cases, boxes, samples), never seconds, so that load cannot change a verdict; None is
-    the engine's own default."""
+    the engine's own default. `label` is what a certificate gets to know of the statement: the keywords of
+    `certificate.seal`, filled in by the judge."""
 
     stream: str = "adhoc"
     alpha: float = 1e-6
     budget: int | None = None
+    label: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -94,9 +98,13 @@ class Check:
 
     def run(self, context: Context | None = None) -> Evidence:
         """Decide. An exception becomes a verdict ERROR; `Vacuous` is raised: a check on nothing is a defect."""
+        context = context or Context()
         start = time.perf_counter()
         try:
-            found = self.decide(context or Context())
+            found = self.decide(context)
+            if isinstance(found.certificate, Mapping) and "claim_hash" not in found.certificate:
+                label = context.label or {"subjects": [self.resolved_subject()]}
+                found = replace(found, certificate=seal(found.certificate, **label))
         except Vacuous:
             raise
         except Exception as error:  # noqa: BLE001 - any exception of a statement is an ERROR, never a kill

@@ -1,0 +1,77 @@
+"""The independent re-checker: `recheck(path_or_dict)` accepts a certificate or raises `CertificateError`.
+
+Needs the standard library only for kinds that carry their own proof; the kind "replay" runs the claim's own
+predicate again. Each kind has its checker in `proofs_checks.harness.checkers.<kind>`, with a function
+`check(certificate) -> None` that raises `CertificateError`."""
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from proofs_checks.harness.certificate import SCHEMA, claim_hash
+
+__all__ = ["CertificateError", "recheck"]
+
+KINDS = ("sos", "interval", "ladder", "lemma", "identity", "histogram", "witness", "replay", "implication")
+_HASH = re.compile(r"[0-9a-f]{16,64}")
+
+
+class CertificateError(ValueError):
+    """The certificate does not prove what it says; `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def recheck(path_or_dict: str | Path | Mapping[str, Any], claim_hash: str | None = None) -> bool:
+    """True if the certificate holds up on its own; `CertificateError` otherwise.
+
+    With `claim_hash`, the certificate must also be the one of that statement."""
+    certificate = _read(path_or_dict)
+    _check_header(certificate, claim_hash)
+    checker = importlib.import_module(f"proofs_checks.harness.checkers.{certificate['kind']}")
+    try:
+        checker.check(certificate)
+    except CertificateError:
+        raise
+    except RecursionError:
+        raise CertificateError("nested too deeply to be checked") from None
+    except Exception as error:  # noqa: BLE001 - whatever malformed content provokes is a rejection, not a crash
+        raise CertificateError(f"malformed: {type(error).__name__}: {error}") from error
+    return True
+
+
+def _read(source: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(source, Mapping):
+        return source
+    try:
+        data = json.loads(Path(source).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise CertificateError(f"{source}: unreadable ({error})") from error
+    if not isinstance(data, dict):
+        raise CertificateError(f"{source}: not a JSON object")
+    return data
+
+
+def _check_header(certificate: Mapping[str, Any], wanted: str | None) -> None:
+    for name in ("schema", "kind", "claim_hash", "claim", "variant", "statement"):
+        if not isinstance(certificate.get(name), str):
+            raise CertificateError(f"header field {name!r} is missing or not text")
+    if not isinstance(certificate.get("subjects"), list):
+        raise CertificateError("header field 'subjects' is missing or not a list")
+    if certificate["schema"] != SCHEMA:
+        raise CertificateError(f"schema is {certificate['schema']!r}, this program reads {SCHEMA!r}")
+    if certificate["kind"] not in KINDS:
+        raise CertificateError(f"unknown kind {certificate['kind']!r}; known: {', '.join(KINDS)}")
+    if not _HASH.fullmatch(certificate["claim_hash"]):
+        raise CertificateError(f"claim_hash {certificate['claim_hash']!r} is not hexadecimal of 16 digits or more")
+    found = claim_hash(*(certificate[name] for name in ("claim", "variant", "statement", "subjects")))
+    if found != certificate["claim_hash"]:
+        raise CertificateError("claim_hash does not belong to this claim, variant, statement and subjects")
+    if wanted is not None and found != wanted:
+        raise CertificateError(f"certificate of another statement: its hash is {found[:16]}..., wanted {wanted[:16]}...")
