@@ -107,7 +107,7 @@ class Check:
                 found = replace(found, certificate=seal(found.certificate, **label))
         except Vacuous:
             raise
-        except Exception as error:  # noqa: BLE001 - any exception of a statement is an ERROR, never a kill
+        except Exception as error:  # any exception of a statement is an ERROR, never a kill
             found = Evidence(rung=self.rung, verdict=Verdict.ERROR, summary=describe_error(error))
         return replace(found, seconds=time.perf_counter() - start)
 
