@@ -1,0 +1,123 @@
+"""What the engines that try cases share: exact cases, honest truth values, the printed scope, replay certificates."""
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from proofs_checks.harness.certificate import to_json
+from proofs_checks.harness.evidence import Context
+from proofs_checks.harness.fingerprint import fingerprint
+
+Predicate = Callable[..., Any]
+Case = tuple[Any, ...]
+
+
+class PredicateError(Exception):
+    """An exception inside a predicate, with the case that provoked it."""
+
+
+def exact(value: Any) -> Any:
+    """`value` with every float replaced by the rational that it is."""
+    if isinstance(value, float) and value == value and abs(value) != float("inf"):
+        return Fraction(value)
+    if isinstance(value, Mapping):
+        return {k: exact(v) for k, v in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(exact, value))
+    if isinstance(value, tuple | list | set | frozenset):
+        return type(value)(exact(v) for v in value)
+    return value
+
+
+def as_case(case: Any) -> Case:
+    """`case` as the tuple of arguments that it is. ValueError for anything else."""
+    if isinstance(case, tuple | list):
+        return tuple(case)
+    raise ValueError(f"cases must be tuples of arguments, got {case!r}; write ({case!r},)")
+
+
+def truth(predicate: Predicate, case: Case) -> bool:
+    """What the predicate says of a case. A predicate that returns nothing is a defect, not a refutation."""
+    try:
+        answer = predicate(*case)
+        if answer is None:
+            raise TypeError("the predicate returned None, which is neither true nor false")
+        return bool(answer)
+    except Exception as error:
+        raise PredicateError(f"{type(error).__name__}: {error} at {show(case)}") from error
+
+
+def survives(predicate: Predicate, given: Predicate | None) -> Callable[[Any], bool]:
+    """`at` of an engine that tries cases: the predicate on the exact witness, which must satisfy `given`."""
+
+    def at(witness: Any) -> bool:
+        case = as_case(exact(witness))
+        return (given is not None and not truth(given, case)) or truth(predicate, case)
+
+    return at
+
+
+def subject(engine: str, predicate: Predicate, given: Predicate | None, domain: Any, **more: Any) -> dict[str, Any]:
+    """What such a check decides, as data: the engine, the fingerprints, the domain."""
+    hypothesis = None if given is None else fingerprint(given)
+    return {"engine": engine, "predicate": fingerprint(predicate), "given": hypothesis, "domain": domain, **more}
+
+
+def replayable(context: Context, **body: Any) -> dict[str, Any] | None:
+    """A certificate of kind "replay"; None outside the judge, where no claim could be run again."""
+    return {"kind": "replay", "stream": context.stream, **to_json(body)} if context.label.get("claim") else None
+
+
+def show(value: Any) -> str:
+    """A case as one writes it: rationals as p/q, names of fields kept."""
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{show(k)}: {show(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, tuple | list):
+        inside = ", ".join(map(show, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(value) == 1 else ''})"
+    if isinstance(value, frozenset | set):
+        return "{" + ", ".join(sorted(map(show, value))) + "}"
+    return repr(value)
+
+
+class Scope:
+    """Counts the cases examined and remembers the range of each coordinate; what it prints is what was seen."""
+
+    def __init__(self, predicate: Predicate) -> None:
+        self.count = self.skipped = 0
+        self.names = _parameter_names(predicate)
+        self.low: dict[int, Any] = {}
+        self.high: dict[int, Any] = {}
+        self.digest = 0
+
+    def see(self, case: Case) -> None:
+        """Count a case. The digest does not depend on the order of the cases."""
+        self.count += 1
+        self.digest = (self.digest + int.from_bytes(hashlib.sha256(show(case).encode()).digest()[:16])) % 2**128
+        for i, value in enumerate(case):
+            size = value if isinstance(value, int | float | Fraction) else len(value) if hasattr(value, "__len__") else None
+            if size is not None:
+                self.low[i] = min(self.low.get(i, size), size)
+                self.high[i] = max(self.high.get(i, size), size)
+
+    def text(self, added: str = "") -> str:
+        """For example `128 cases, p in [0, 7/8], k in [1, 24]`."""
+        ranges = [f"{self._name(i)} in [{self.low[i]}, {self.high[i]}]" for i in sorted(self.low)]
+        skipped = [f"{self.skipped} outside the hypotheses"] if self.skipped else []
+        return ", ".join([f"{self.count} case{'s' * (self.count != 1)}", *ranges[:6], *skipped, *([added] if added else [])])
+
+    def _name(self, i: int) -> str:
+        return self.names[i] if i < len(self.names) else f"argument {i + 1}"
+
+
+def _parameter_names(predicate: Predicate) -> Sequence[str]:
+    try:
+        parameters = inspect.signature(predicate).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -1,0 +1,63 @@
+"""Every case of a finite scope, one after the other."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from proofs_checks.engines._cases import Predicate, Scope, as_case, exact, replayable, show, subject, survives, truth
+from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict
+
+__all__ = ["forall"]
+
+LIMIT = 10_000_000  # cases, when the context sets no budget
+
+
+def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predicate, *, given: Predicate | None = None,
+           scope: str = "", universal: bool = False) -> Check:
+    """`predicate(*case)` for each case of a finite scope that satisfies `given(*case)`.
+
+    `cases` are tuples, or a function that gives them. The first failing case is the witness. The scope is printed from
+    the cases; `scope` may only add to it. `universal=True` says that the cases are the claim's whole domain.
+    `Vacuous` is raised by `.run()` if no case was examined; an exception in the predicate gives ERROR; a scope larger
+    than the budget (cases; 10,000,000 by default) is UNDECIDED."""
+    if isinstance(cases, Iterator):
+        cases = list(cases)  # an iterator could be walked only once
+
+    def every() -> Iterator[tuple[Any, ...]]:
+        return map(as_case, cases() if callable(cases) else cases)
+
+    def decide(context: Context) -> Evidence:
+        return _scan(every(), predicate, given, scope, universal, context)
+
+    return Check(engine="exhaustive", rung=Rung.EXHAUSTIVE, decide=decide, at=survives(predicate, given),
+                 subject=lambda: subject("exhaustive", predicate, given, domain(every()), scope=scope))
+
+
+def domain(cases: Iterable[tuple[Any, ...]], limit: int = 1000) -> list[str]:
+    """The first cases as text: what makes two scopes different without walking all of a large one."""
+    return [show(case) for case, _ in zip(cases, range(limit), strict=False)]
+
+
+def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predicate | None, added: str, universal: bool,
+          context: Context) -> Evidence:
+    seen, limit, witness = Scope(predicate), context.budget or LIMIT, None
+    for case in cases:
+        if seen.count + seen.skipped >= limit:
+            return Evidence(rung=Rung.EXHAUSTIVE, verdict=Verdict.UNDECIDED, scope=seen.text(added),
+                            summary=f"the budget of {limit} cases ran out before the scope did")
+        if given is not None and not truth(given, case):
+            seen.skipped += 1
+            continue
+        seen.see(case)
+        if not truth(predicate, case):
+            witness = exact(case)
+            break
+    if not seen.count:
+        raise Vacuous(f"no case was examined ({seen.skipped} outside the hypotheses): the check could not have failed")
+    verdict = Verdict.HOLDS if witness is None else Verdict.REFUTED
+    return Evidence(rung=Rung.EXHAUSTIVE, verdict=verdict, universal=universal and witness is None,
+                    scope=seen.text(added), witness=witness,
+                    summary="" if witness is None else f"fails at {show(witness)}",
+                    certificate=replayable(context, engine="exhaustive", verdict=verdict.name, witness=witness,
+                                           cases=seen.count, digest=f"{seen.digest:032x}"),
+                    trusted_base=("the claim's predicate",))
