@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_checks.harness.certificate import to_json
-from proofs_checks.harness.evidence import Context
+from proofs_checks.harness.evidence import Context, Evidence, Rung, Verdict
 from proofs_checks.harness.fingerprint import fingerprint
 
 Predicate = Callable[..., Any]
@@ -71,6 +71,12 @@ def replayable(context: Context, **body: Any) -> dict[str, Any] | None:
     return {"kind": "replay", "stream": context.stream, **to_json(body)} if context.label.get("claim") else None
 
 
+def rounding(rung: Rung, scope: str, witness: Any) -> Evidence:
+    """What to say of a case that fails in floats and holds exactly."""
+    return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
+                    summary=f"fails by rounding only: at {show(witness)} the exact values satisfy the statement")
+
+
 def show(value: Any) -> str:
     """A case as one writes it: rationals as p/q, names of fields kept."""
     if isinstance(value, Fraction):
@@ -100,7 +106,7 @@ class Scope:
         self.count += 1
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(show(case).encode()).digest()[:16])) % 2**128
         for i, value in enumerate(case):
-            size = value if isinstance(value, int | float | Fraction) else len(value) if hasattr(value, "__len__") else None
+            size = _size(value)
             if size is not None:
                 self.low[i] = min(self.low.get(i, size), size)
                 self.high[i] = max(self.high.get(i, size), size)
@@ -109,10 +115,18 @@ class Scope:
         """For example `128 cases, p in [0, 7/8], k in [1, 24]`."""
         ranges = [f"{self._name(i)} in [{self.low[i]}, {self.high[i]}]" for i in sorted(self.low)]
         skipped = [f"{self.skipped} outside the hypotheses"] if self.skipped else []
-        return ", ".join([f"{self.count} case{'s' * (self.count != 1)}", *ranges[:6], *skipped, *([added] if added else [])])
+        count = f"{self.count} case{'s' * (self.count != 1)}"
+        return ", ".join([count, *ranges[:6], *skipped, *([added] if added else [])])
 
     def _name(self, i: int) -> str:
         return self.names[i] if i < len(self.names) else f"argument {i + 1}"
+
+
+def _size(value: Any) -> Any:
+    """A number, or the length of something long; None for anything else."""
+    if isinstance(value, int | float | Fraction):
+        return value
+    return len(value) if hasattr(value, "__len__") else None
 
 
 def _parameter_names(predicate: Predicate) -> Sequence[str]:

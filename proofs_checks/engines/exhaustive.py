@@ -4,7 +4,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from proofs_checks.engines._cases import Predicate, Scope, as_case, exact, replayable, show, subject, survives, truth
+from proofs_checks.engines._cases import (
+    Predicate,
+    Scope,
+    as_case,
+    exact,
+    replayable,
+    rounding,
+    show,
+    subject,
+    survives,
+    truth,
+)
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict
 
 __all__ = ["forall"]
@@ -52,6 +63,8 @@ def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predica
         if not truth(predicate, case):
             witness = exact(case)
             break
+    if witness is not None and truth(predicate, witness):
+        return rounding(Rung.EXHAUSTIVE, seen.text(added), witness)
     if not seen.count:
         raise Vacuous(f"no case was examined ({seen.skipped} outside the hypotheses): the check could not have failed")
     verdict = Verdict.HOLDS if witness is None else Verdict.REFUTED

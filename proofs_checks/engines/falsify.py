@@ -19,6 +19,7 @@ from proofs_checks.engines._cases import (
     as_case,
     exact,
     replayable,
+    rounding,
     show,
     subject,
     survives,
@@ -52,8 +53,8 @@ def forall(strategy: SearchStrategy[Any], predicate: Predicate, *, given: Predic
                  subject=lambda: subject("falsify", predicate, given, _ADDRESS.sub("", repr(strategy)), scope=scope))
 
 
-def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Predicate | None, examples: int, added: str,
-            context: Context) -> Evidence:
+def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Predicate | None, examples: int,
+            added: str, context: Context) -> Evidence:
     seen, failing = Scope(predicate), []
 
     def one(drawn: Any) -> None:
@@ -75,9 +76,11 @@ def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Pre
     except Unsatisfiable:
         witness = None
     except Flaky as error:
-        return Evidence(rung=Rung.PROPERTY, verdict=Verdict.ERROR, summary=f"the predicate is not deterministic: {error}")
+        return Evidence(rung=Rung.PROPERTY, verdict=Verdict.ERROR, summary=f"predicate not deterministic: {error}")
     else:
         witness = None
+    if witness is not None and truth(predicate, witness):
+        return rounding(Rung.PROPERTY, seen.text(added), witness)
     if not seen.count:
         raise Vacuous(f"none of {seen.skipped} drawn cases satisfies the hypotheses: the check could not have failed")
     verdict = Verdict.HOLDS if witness is None else Verdict.REFUTED
@@ -101,9 +104,9 @@ def _run(strategy: SearchStrategy[Any], one: Any, examples: int, stream: str) ->
 def _no_constants_of_other_modules() -> Iterator[None]:
     """Keep hypothesis from drawing constants that it found in whatever modules happen to be loaded.
 
-    With them the drawn cases would depend on what ran before. hypothesis has no setting for it (seen in 6.131 to 6.170);
-    a version without these names draws no such constants."""
-    names = {"_get_local_constants": lambda: providers.Constants(), "CONSTANTS_CACHE": _fresh_cache()}
+    With them the drawn cases would depend on what ran before. hypothesis has no setting for it (seen in 6.131 to
+    6.170); a version without these names draws no such constants."""
+    names = {"_get_local_constants": getattr(providers, "Constants", None), "CONSTANTS_CACHE": _fresh_cache()}
     saved = {name: getattr(providers, name) for name in names if hasattr(providers, name)}
     try:
         for name in saved:

@@ -1,0 +1,255 @@
+"""Identities between expressions: an exact counterexample first, then normal forms, sympy's simplifier last."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any
+
+from proofs_checks.engines._cases import Predicate, exact, show, truth
+from proofs_checks.harness import trees
+from proofs_checks.harness.certificate import to_json
+from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
+from proofs_checks.harness.fingerprint import describe
+
+__all__ = ["equal"]
+
+Side = Any  # a sympy expression, a number, or a callable of the symbols
+POLYNOMIAL = "polynomial normal form is zero"
+POINTS = 400  # rational points tried for a refutation
+_VALUES = (*(Fraction(1, n) for n in (2, 3)), Fraction(2, 5), Fraction(3, 7), *map(Fraction, (1, 2, 3, 5, 7, 4, 0, -1)),
+           Fraction(-1, 2), *map(Fraction, (-2, -3, 9, 16)), Fraction(5, 3))
+_ASSUMPTIONS = ("integer", "even", "odd", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "zero")
+
+
+class _NoSymbols(Exception):
+    """A side that takes numbers but no symbols, for instance because it is defined by cases."""
+
+
+def equal(lhs: Side, rhs: Side, symbols: Any, *, given: Predicate | None = None, universal: bool = False) -> Check:
+    """`lhs == rhs` for every value of the symbols that their assumptions (and `given`) allow.
+
+    A side that is callable is applied to the symbols by the engine; one that takes no symbols is UNDECIDED. Proof: the
+    difference has normal form zero (numerator of the difference expanded, then powers combined, then `simplify`).
+    Refutation: a point with different exact values. `universal=True` says that the symbols range over the claim's
+    whole domain. ValueError if `symbols` is empty or holds something that is not a sympy Symbol."""
+    names = _as_symbols(symbols)
+
+    def decide(context: Context) -> Evidence:
+        return _decide(lhs, rhs, names, given, universal)
+
+    def at(witness: Mapping[str, Any]) -> bool:
+        point = exact(dict(witness))
+        outside = given is not None and not truth(given, tuple(point[s.name] for s in names))
+        return outside or _agree(lhs, rhs, names, point)
+
+    def binds(certificate: Mapping[str, Any]) -> bool:
+        return _binds(certificate, lhs, rhs, names)
+
+    return Check(engine="symbolic", rung=Rung.SYMBOLIC, decide=decide, at=at, binds=binds,
+                 subject=lambda: _subject(lhs, rhs, names, given))
+
+
+def _as_symbols(symbols: Any) -> tuple[Any, ...]:
+    from sympy import Symbol
+
+    found = tuple(symbols) if isinstance(symbols, Sequence | set | frozenset) else (symbols,)
+    if not found or not all(isinstance(s, Symbol) for s in found):
+        raise ValueError(f"symbols={symbols!r} must be one or more sympy Symbols")
+    return found
+
+
+def _is_function(side: Side) -> bool:
+    """Whether a side is to be applied; a sympy Symbol is callable, yet an expression."""
+    from sympy import Basic, Lambda
+
+    return callable(side) and (not isinstance(side, Basic) or isinstance(side, Lambda))
+
+
+def _expression(side: Side, symbols: tuple[Any, ...]) -> Any:
+    from sympy import sympify
+
+    if not _is_function(side):
+        return sympify(side)
+    try:
+        return sympify(side(*symbols))
+    except Exception as error:  # a side defined by cases, by loops over range(k), ...: no fault of the statement
+        raise _NoSymbols(f"a side takes no symbols ({type(error).__name__}: {error})") from error
+
+
+def _subject(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | None) -> dict[str, Any]:
+    sides = []
+    for side in (lhs, rhs):
+        try:
+            sides.append(trees.to_tree(_expression(side, symbols)))
+        except (_NoSymbols, ValueError):
+            sides.append(describe(side))
+    names = [[s.name, {k: v for k, v in s.assumptions0.items() if k in _ASSUMPTIONS}] for s in symbols]
+    hypothesis = None if given is None else describe(given)
+    return {"engine": "symbolic.equal", "sides": sides, "symbols": names, "given": hypothesis}
+
+
+def _decide(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | None, universal: bool) -> Evidence:
+    scope = f"all {', '.join(s.name + _assumed(s) for s in symbols)}"
+    refuted = _refutation(lhs, rhs, symbols, given, scope)
+    if refuted is not None:
+        return refuted
+    try:
+        left, right = _expression(lhs, symbols), _expression(rhs, symbols)
+    except _NoSymbols as reason:
+        return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.UNDECIDED, scope=scope,
+                        summary=f"{reason}; no difference at the points tried")
+    method = _zero(left - right)
+    if method is None:
+        return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.UNDECIDED, scope=scope,
+                        summary="the difference has no normal form that sympy finds, and is zero at every point tried")
+    return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.HOLDS, universal=universal, scope=scope, summary=method,
+                    certificate=_identity(left, right, symbols, method),
+                    trusted_base=() if method == POLYNOMIAL else ("sympy",))
+
+
+def _assumed(symbol: Any) -> str:
+    words = [k for k in ("integer", "positive", "nonnegative", "negative") if symbol.assumptions0.get(k)]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _zero(difference: Any) -> str | None:
+    """How the difference is shown to be zero, or None."""
+    from sympy import expand, expand_power_base, fraction, powsimp, simplify, together
+
+    top = fraction(together(difference))[0]
+    if difference.is_rational_function() and all(n.is_Rational for n in difference.atoms() if n.is_number):
+        return POLYNOMIAL if expand(top) == 0 else None
+    if powsimp(expand(expand_power_base(top, force=False))) == 0:
+        return "zero after expanding and combining powers"
+    return "zero by sympy.simplify" if simplify(top) == 0 else None
+
+
+def _identity(left: Any, right: Any, symbols: tuple[Any, ...], method: str) -> dict[str, Any] | None:
+    try:
+        sides = {"lhs": trees.to_tree(left), "rhs": trees.to_tree(right)}
+    except ValueError:
+        return None
+    kind = {s.name: [k for k in _ASSUMPTIONS if s.assumptions0.get(k)] for s in symbols}
+    return {"kind": "identity", "variables": kind, "method": method, **sides}
+
+
+def _refutation(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | None, scope: str
+                ) -> Evidence | None:
+    for point in islice(_points(symbols), POINTS):
+        values = {s.name: v for s, v in zip(symbols, point, strict=True)}
+        if given is not None and not truth(given, point):
+            continue
+        sides = _values(lhs, rhs, symbols, values)
+        if sides is not None and sides[0] != sides[1]:
+            return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.REFUTED, scope=scope, witness=values,
+                            summary=f"lhs {show(sides[0])}, rhs {show(sides[1])} at {show(values)}",
+                            certificate=_counterexample(lhs, rhs, symbols, values))
+    return None
+
+
+def _counterexample(lhs: Side, rhs: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction]
+                    ) -> dict[str, Any] | None:
+    try:
+        tree = ["eq", trees.to_tree(_expression(lhs, symbols)), trees.to_tree(_expression(rhs, symbols))]
+        if trees.holds(tree, values):
+            return None
+    except (_NoSymbols, ValueError, ArithmeticError):
+        return None
+    return {"kind": "witness", "goal": tree, "witness": to_json(values)}
+
+
+def _points(symbols: tuple[Any, ...]) -> Iterator[tuple[Fraction, ...]]:
+    """Small exact points that the assumptions allow, the simplest first."""
+    allowed = [[v for v in _VALUES if _allows(s, v)] for s in symbols]
+    if empty := [s.name for s, values in zip(symbols, allowed, strict=True) if not values]:
+        raise ValueError(f"symbols: no small rational satisfies the assumptions of {empty[0]}")
+    for size in range(1, len(_VALUES) + 1):
+        heads = [a[:size] for a in allowed]
+        for point in islice(product(*heads), 4 * POINTS):
+            if size == 1 or any(len(h) == size and v == h[-1] for h, v in zip(heads, point, strict=True)):
+                yield point
+
+
+def _allows(symbol: Any, value: Fraction) -> bool:
+    from sympy import Rational
+
+    number = Rational(value.numerator, value.denominator)
+    return all(getattr(number, f"is_{k}") is not (not v) for k, v in symbol.assumptions0.items() if k in _ASSUMPTIONS)
+
+
+def _values(lhs: Side, rhs: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction]) -> tuple[Any, Any] | None:
+    """Exact values of both sides, or None where one is undefined or not known exactly to differ."""
+    left, right = (_value(side, symbols, values) for side in (lhs, rhs))
+    if left is None or right is None:
+        return None
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return left, right
+    return _irrational(left, right)
+
+
+def _value(side: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction]) -> Any:
+    """A Fraction, a sympy number, or None where the side has no finite real value."""
+    point = [int(v) if s.is_integer else v for s, v in zip(symbols, values.values(), strict=True)]
+    try:
+        found = side(*point) if _is_function(side) else _substituted(side, symbols, values)
+        return _rational(found)
+    except (ArithmeticError, ValueError, TypeError, AttributeError, IndexError):
+        return None
+
+
+def _rational(value: Any) -> Any:
+    from sympy import Rational, sympify
+
+    if isinstance(value, int | float | Fraction):
+        return Fraction(value)
+    number = sympify(value)
+    if isinstance(number, Rational):
+        return Fraction(int(number.p), int(number.q))
+    real = number.is_number and number.is_extended_real is not False and number.is_finite is not False
+    return number if real else None
+
+
+def _substituted(side: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction]) -> Any:
+    from sympy import Rational, sympify
+
+    return sympify(side).subs({s: Rational(values[s.name].numerator, values[s.name].denominator) for s in symbols})
+
+
+def _irrational(left: Any, right: Any) -> tuple[Any, Any] | None:
+    """The two values where 50 digits tell them apart; None otherwise."""
+    from sympy import Float, sympify
+    from sympy.core.evalf import PrecisionExhausted
+
+    sides = [sympify(v) for v in (left, right)]
+    try:
+        gap = (sides[0] - sides[1]).evalf(30, strict=True, maxn=200)
+    except (PrecisionExhausted, ValueError, ZeroDivisionError):
+        return None
+    return (sides[0], sides[1]) if isinstance(gap, Float) and abs(gap) > Float("1e-20") else None
+
+
+def _agree(lhs: Side, rhs: Side, symbols: tuple[Any, ...], point: Mapping[str, Any]) -> bool:
+    """Whether the sides agree at a point: trees walked by the standard library, callables called with exact numbers."""
+    values = {s.name: Fraction(point[s.name]) for s in symbols}
+    try:
+        sides = [trees.evaluate(trees.to_tree(_expression(side, symbols)), values) for side in (lhs, rhs)]
+        return sides[0] == sides[1]
+    except (_NoSymbols, ValueError, ArithmeticError):
+        found = _values(lhs, rhs, symbols, values)
+        return found is None or found[0] == found[1]
+
+
+def _binds(certificate: Mapping[str, Any], lhs: Side, rhs: Side, symbols: tuple[Any, ...]) -> bool:
+    """Whether the certified sides take the values of this check's own sides at 20 rational points."""
+    for point in islice(_points(symbols), 20):
+        values = {s.name: v for s, v in zip(symbols, point, strict=True)}
+        for tree, side in ((certificate["lhs"], lhs), (certificate["rhs"], rhs)):
+            own = _value(side, symbols, values)
+            try:
+                certified: Any = trees.evaluate(tree, values)
+            except (ValueError, ArithmeticError):
+                continue
+            if isinstance(own, Fraction) and own != certified:
+                return False
+    return True

@@ -1,0 +1,140 @@
+"""Which evidence belongs to which claim."""
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+from proofs_checks.harness.evidence import Check
+from theory.claim import Claim
+
+__all__ = ["Registered", "evidence", "find", "import_slug", "registry", "slugs", "theory_claims", "unsupported"]
+
+Procedure = Callable[[Any], Iterator[Check]]
+NOT_SLUGS = ("engines", "harness")
+MARK = "__claim__"  # attribute of a procedure: the claim that it is evidence for
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A claim with every variant, and the procedure that is run unchanged on each of them."""
+
+    claim: Claim[Any]
+    original: Claim[Any]
+    procedure: Procedure
+
+
+_REGISTERED: dict[str, Registered] = {}
+
+
+def evidence(claim: Claim[Any], *, form: Any = None, mutants: Mapping[str, Any] | None = None,
+             also_true: Mapping[str, Any] | None = None, as_stated: Any = None) -> Callable[[Procedure], Procedure]:
+    """Register a generator of checks as the evidence for `claim`.
+
+    The generator takes one variant of the claim's form and yields `Check`s. `form`, `mutants`, `also_true` and
+    `as_stated` add to those of a claim whose form lives in another room. ValueError if something is given twice, if the
+    variants break the rules of `Claim`, or if the procedure is not a generator function."""
+    if not isinstance(claim, Claim):
+        raise ValueError(f"evidence needs a Claim, got {claim!r}")
+    merged = merge(claim, form=form, mutants=mutants or {}, also_true=also_true or {}, as_stated=as_stated)
+
+    def register(procedure: Procedure) -> Procedure:
+        if not inspect.isgeneratorfunction(procedure):
+            raise ValueError(f"{claim.id}: evidence must be a generator function, got {procedure!r}")
+        before = _REGISTERED.get(claim.id)
+        if before is not None and _clash(before.procedure, procedure):
+            raise ValueError(f"{claim.id} has evidence already, in {before.procedure.__module__}")
+        _REGISTERED[claim.id] = Registered(merged, claim, procedure)
+        setattr(procedure, MARK, merged)
+        return procedure
+
+    return register
+
+
+def merge(claim: Claim[Any], *, form: Any, mutants: Mapping[str, Any], also_true: Mapping[str, Any], as_stated: Any
+          ) -> Claim[Any]:
+    """`claim` with the variants given at `@evidence`."""
+    for name, own, added in (("form", claim.form, form), ("as_stated", claim.as_stated, as_stated)):
+        if own is not None and added is not None:
+            raise ValueError(f"{claim.id}: {name} is given in the claim and again at @evidence")
+    for name, own, added in (("mutants", claim.mutants, mutants), ("also_true", claim.also_true, also_true)):
+        if twice := sorted(set(own) & set(added)):
+            raise ValueError(f"{claim.id}: {name} gives {twice[0]!r} in the claim and again at @evidence")
+    if claim.form is None and form is None:
+        raise ValueError(f"{claim.id}: form is missing; give it in the claim or at @evidence")
+    return replace(claim, form=claim.form if form is None else form, mutants={**claim.mutants, **mutants},
+                   also_true={**claim.also_true, **also_true},
+                   as_stated=claim.as_stated if as_stated is None else as_stated)
+
+
+def _clash(one: Procedure, other: Procedure) -> bool:
+    """Two procedures of the product for one claim; elsewhere (a shell, a test) the last one counts."""
+    names = [(p.__module__, p.__qualname__) for p in (one, other)]
+    return names[0] != names[1] and all(module.startswith("proofs_checks.") for module, _ in names)
+
+
+def find(claim: Claim[Any]) -> Registered | None:
+    """The evidence for `claim`, importing `proofs_checks.<slug>` (and no other slug) if it is not there yet.
+
+    A claim that differs from the registered one (`dataclasses.replace`) is judged as given, by the same procedure."""
+    if claim.id not in _REGISTERED:
+        import_slug(claim.id.split(".")[0])
+    found = _REGISTERED.get(claim.id)
+    if found is None or claim is found.claim or claim is found.original:
+        return found
+    if claim.form is None:  # its variants live at @evidence
+        claim = replace(found.claim, **{k: v for k, v in vars(claim).items()
+                                        if k not in ("form", "mutants", "also_true", "as_stated")})
+    return Registered(claim, claim, found.procedure)
+
+
+def import_slug(slug: str) -> ModuleType | None:
+    """`proofs_checks.<slug>` if there is one."""
+    if slug in NOT_SLUGS or slug not in slugs():
+        return None
+    return importlib.import_module(f"proofs_checks.{slug}")
+
+
+def slugs() -> list[str]:
+    """Names of the modules of `proofs_checks` that hold evidence."""
+    import proofs_checks
+
+    return sorted(m.name for m in pkgutil.iter_modules(proofs_checks.__path__)
+                  if m.name not in NOT_SLUGS and not m.name.startswith("_"))
+
+
+def theory_claims() -> dict[str, Claim[Any]]:
+    """Every claim of every module of `theory`. ValueError if two claims share an id."""
+    import theory
+
+    found: dict[str, Claim[Any]] = {}
+    for info in pkgutil.walk_packages(theory.__path__, "theory."):
+        for value in vars(importlib.import_module(info.name)).values():
+            if isinstance(value, Claim) and found.setdefault(value.id, value) is not value:
+                raise ValueError(f"two claims of theory are called {value.id!r}")
+    return found
+
+
+def unsupported() -> list[str]:
+    """Ids of judgeable claims of `theory` for which no evidence is registered, after importing every slug."""
+    for slug in slugs():
+        import_slug(slug)
+    return sorted(i for i, c in theory_claims().items() if c.standing.judgeable and i not in _REGISTERED)
+
+
+def registry() -> dict[str, Claim[Any]]:
+    """Every claim with evidence, by id, with the variants given at `@evidence`.
+
+    LookupError, naming them, if a judgeable claim of `theory` has no evidence."""
+    if missing := unsupported():
+        raise LookupError(f"claims without evidence: {', '.join(missing)}")
+    return registered()
+
+
+def registered() -> dict[str, Claim[Any]]:
+    """What is registered so far, by id."""
+    return {i: _REGISTERED[i].claim for i in sorted(_REGISTERED)}
