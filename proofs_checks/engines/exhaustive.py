@@ -1,7 +1,8 @@
 """Every case of a finite scope, one after the other."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from proofs_checks.engines._cases import (
@@ -16,6 +17,7 @@ from proofs_checks.engines._cases import (
     survives,
     truth,
 )
+from proofs_checks.harness.certificate import to_json
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict
 
 __all__ = ["forall"]
@@ -41,12 +43,31 @@ def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predic
         return _scan(every(), predicate, given, scope, universal, context)
 
     return Check(engine="exhaustive", rung=Rung.EXHAUSTIVE, decide=decide, at=survives(predicate, given),
+                 binds=lambda certificate: replay(every(), predicate, given, certificate),
                  subject=lambda: subject("exhaustive", predicate, given, domain(every()), scope=scope))
 
 
-def domain(cases: Iterable[tuple[Any, ...]], limit: int = 1000) -> list[str]:
-    """The first cases as text: what makes two scopes different without walking all of a large one."""
-    return [show(case) for case, _ in zip(cases, range(limit), strict=False)]
+def domain(cases: Iterable[tuple[Any, ...]], limit: int = 1000) -> dict[str, Any]:
+    """The first case, and a hash of the first thousand: tells scopes apart without walking all of a large one."""
+    shown = [show(case) for case, _ in zip(cases, range(limit), strict=False)]
+    return {"first": shown[0] if shown else None, "sha256": hashlib.sha256("\n".join(shown).encode()).hexdigest()}
+
+
+def replay(cases: Iterable[tuple[Any, ...]], predicate: Predicate, given: Predicate | None,
+           certificate: Mapping[str, Any]) -> bool:
+    """Whether a second enumeration, from the last case to the first, agrees with what a certificate says."""
+    seen, failed = Scope(predicate), False
+    witness = certificate.get("witness")
+    for case in reversed(list(cases)):
+        if given is not None and not truth(given, case):
+            continue
+        if witness is None:
+            seen.see(case)
+            failed = failed or not truth(predicate, case)
+        elif to_json(exact(case)) == witness and not truth(predicate, exact(case)):
+            return certificate.get("verdict") == "REFUTED"
+    return (witness is None and not failed and certificate.get("verdict") == "HOLDS" and seen.count > 0
+            and certificate.get("cases") == seen.count and certificate.get("digest") == f"{seen.digest:032x}")
 
 
 def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predicate | None, added: str, universal: bool,

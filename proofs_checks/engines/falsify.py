@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,6 +25,7 @@ from proofs_checks.engines._cases import (
     survives,
     truth,
 )
+from proofs_checks.harness.certificate import to_json
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict
 
 __all__ = ["forall"]
@@ -49,7 +50,12 @@ def forall(strategy: SearchStrategy[Any], predicate: Predicate, *, given: Predic
     def decide(context: Context) -> Evidence:
         return _search(strategy, predicate, given, min(examples, context.budget or examples), scope, context)
 
-    return Check(engine="falsify", rung=Rung.PROPERTY, decide=decide, at=survives(predicate, given),
+    def binds(certificate: Mapping[str, Any]) -> bool:
+        again = decide(Context(stream=certificate["stream"]))
+        said = (again.verdict.name, to_json(again.witness))
+        return said == (certificate.get("verdict"), certificate.get("witness"))
+
+    return Check(engine="falsify", rung=Rung.PROPERTY, decide=decide, at=survives(predicate, given), binds=binds,
                  subject=lambda: subject("falsify", predicate, given, _ADDRESS.sub("", repr(strategy)), scope=scope))
 
 

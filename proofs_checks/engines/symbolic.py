@@ -131,7 +131,7 @@ def _identity(left: Any, right: Any, symbols: tuple[Any, ...], method: str) -> d
     except ValueError:
         return None
     kind = {s.name: [k for k in _ASSUMPTIONS if s.assumptions0.get(k)] for s in symbols}
-    return {"kind": "identity", "variables": kind, "method": method, **sides}
+    return {"kind": "identity", "engine": "symbolic", "variables": kind, "method": method, **sides}
 
 
 def _refutation(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | None, scope: str
@@ -156,7 +156,7 @@ def _counterexample(lhs: Side, rhs: Side, symbols: tuple[Any, ...], values: Mapp
             return None
     except (_NoSymbols, ValueError, ArithmeticError):
         return None
-    return {"kind": "witness", "goal": tree, "witness": to_json(values)}
+    return {"kind": "witness", "engine": "symbolic", "goal": tree, "witness": to_json(values)}
 
 
 def _points(symbols: tuple[Any, ...]) -> Iterator[tuple[Fraction, ...]]:

@@ -1,0 +1,39 @@
+"""Whether a certificate talks about the claim that it names: by the hash, and by evaluating both at rational points."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from proofs_checks.harness.evidence import Check
+from proofs_checks.harness.judge import Trial
+from proofs_checks.harness.recheck import CertificateError
+from proofs_checks.harness.registry import find, import_slug, registered
+
+__all__ = ["bind", "checks_of"]
+
+
+REPLAYED = ("replay", "histogram", "witness")  # the claim's own function takes part in checking these
+
+
+def checks_of(certificate: Mapping[str, Any]) -> tuple[list[Check], str]:
+    """The checks of the claim and variant that a certificate names, and the hash of that variant today."""
+    name, variant = certificate["claim"], certificate["variant"]
+    import_slug(str(name).split(".")[0])
+    claim = registered().get(name)
+    if claim is None or find(claim) is None:
+        raise CertificateError(f"no claim {name!r} is registered")
+    if variant not in claim.variants():
+        raise CertificateError(f"{name} has no variant {variant!r}")
+    trial = Trial(claim)
+    return trial.run(variant).checks, trial.hash(variant)
+
+
+def bind(certificate: Mapping[str, Any]) -> None:
+    """`CertificateError` unless the certificate is about the claim that it names, as that claim reads today."""
+    checks, found = checks_of(certificate)
+    if found != certificate["claim_hash"]:
+        raise CertificateError("the claim reads otherwise today: its hash has changed")
+    if certificate["kind"] in REPLAYED:
+        return
+    if not any(c.binds(certificate) for c in checks if c.binds is not None and c.engine == certificate.get("engine")):
+        raise CertificateError("the certified object differs from the claim's own function at rational points")
