@@ -1,0 +1,158 @@
+"""Minimal cause sets by a SAT solver: solve, shrink, block; or size by size under a cardinality bound."""
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from causal._cnf import Encoding
+from causal._instance import Instance
+
+SOLVER = "g4"
+CONFLICTS_PER_LOOK = 2000  # how often the clock is looked at
+
+
+class OutOfTime(Exception):
+    """The time limit passed inside the solver."""
+
+
+class Search:
+    """A solver loaded with an encoding; `deadline` is a value of `time.monotonic`, or None."""
+
+    def __init__(self, encoding: Encoding, deadline: float | None = None) -> None:
+        from pysat.solvers import Solver
+
+        self.encoding, self.deadline = encoding, deadline
+        self.solver = Solver(name=SOLVER, bootstrap_with=encoding.clauses)
+        self.solver.set_phases(encoding.phases())
+        self.blocked: list[list[int]] = []
+
+    def solve(self, assumptions: list[int] | None = None) -> bool:
+        """Whether the clauses hold under `assumptions`. OutOfTime past the deadline."""
+        if self.deadline is None:
+            return bool(self.solver.solve(assumptions=assumptions or []))
+        while True:
+            if time.monotonic() > self.deadline:
+                raise OutOfTime
+            self.solver.conf_budget(CONFLICTS_PER_LOOK)
+            answer = self.solver.solve_limited(assumptions=assumptions or [])
+            if answer is not None:
+                return bool(answer)
+
+    def chosen(self) -> frozenset[int]:
+        """The positions whose x is true in the last model."""
+        model = self.solver.get_model()
+        return frozenset(at for at, lit in self.encoding.x.items() if model[lit - 1] > 0)
+
+    def shrink(self, found: frozenset[int]) -> frozenset[int]:
+        """An inclusion-minimal subset of `found` that still satisfies AC2: each element left is needed (UNSAT)."""
+        x = self.encoding.x
+        outside = [-lit for at, lit in x.items() if at not in found]
+        kept: list[int] = []
+        rest = sorted(found)
+        while rest:
+            at = rest.pop(0)
+            if self.solve([*outside, -x[at]]):
+                smaller = self.chosen()
+                outside += [-x[i] for i in [at, *rest] if i not in smaller]
+                rest = [i for i in rest if i in smaller]
+            else:
+                kept.append(at)
+        return frozenset(kept)
+
+    def block(self, cause: frozenset[int]) -> None:
+        """Exclude every superset of `cause` from now on."""
+        self.blocked.append([-self.encoding.x[at] for at in sorted(cause)])
+        self.solver.add_clause(self.blocked[-1])
+
+    def close(self) -> None:
+        """Free the solver."""
+        self.solver.delete()
+
+
+def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, deadline: float | None
+           ) -> Iterator[tuple[int, frozenset[int] | None]]:
+    """Causes as (size, cause), with (s, None) when every size up to s is finished and (-1, None) when all are.
+
+    Sizes up to `by_size_up_to` come in order; then the rest in the order of the solver. Raises OutOfTime."""
+    search = Search(Encoding(instance, allowed), deadline)
+    try:
+        yield from _by_size(search, by_size_up_to)
+        while search.solve():
+            cause = search.shrink(search.chosen())
+            search.block(cause)
+            yield len(cause), cause
+        yield -1, None
+    finally:
+        search.close()
+
+
+def _by_size(search: Search, last: int) -> Iterator[tuple[int, frozenset[int] | None]]:
+    """Every cause of size <= `last`, smallest first: with all smaller causes blocked, a model of the least size
+    is minimal, so that nothing needs to be shrunk."""
+    literals = list(search.encoding.x.values())
+    last = min(last, len(literals))
+    if last < 1:
+        return
+    from pysat.card import ITotalizer
+
+    with ITotalizer(lits=literals, ubound=last, top_id=search.encoding.top) as counter:
+        for clause in counter.cnf.clauses:
+            search.solver.add_clause(clause)
+        for size in range(1, last + 1):
+            bound = [-counter.rhs[size]] if size < len(literals) else []
+            while search.solve(bound):
+                cause = search.chosen()
+                search.block(cause)
+                yield len(cause), cause
+            yield size, None
+
+
+class Witnesses:
+    """Smallest contingencies for given causes: one solver, reused (T2)."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.encoding = Encoding(instance, frozenset(range(len(instance.names))), contingency=True)
+        self._search: Search | None = None
+
+    def find(self, chosen: frozenset[int]) -> tuple[dict[int, int], dict[int, int]] | None:
+        """(x', W) in codes with the smallest W for which [X <- x', W <- actual] makes the effect fail, or None.
+
+        x' is the actual code where nothing else is needed."""
+        search = self._search = self._search or Search(self.encoding)
+        fixed = [-lit for at, lit in self.encoding.x.items() if at not in chosen]
+        # a variable of X that keeps its actual value is set by X, not by W
+        counted = {at: lit for at, lit in self.encoding.w.items() if at not in chosen}
+        if not search.solve(fixed):
+            return None
+        best = self._read(search)
+        best = self._improve(search, fixed, counted, best)
+        codes = {at: best.get(at, self.instance.actual[at]) for at in chosen}
+        return codes, {at: self.instance.actual[at] for at in self._held(best, counted)}
+
+    def _read(self, search: Search) -> dict[int, int]:
+        return self.encoding.decode({lit for lit in search.solver.get_model() if lit})
+
+    def _held(self, codes: dict[int, int], counted: dict[int, int]) -> list[int]:
+        """Which of `counted` stand at their actual value against their equation."""
+        full = [codes.get(at, self.instance.actual[at]) for at in range(len(self.instance.names))]
+        return [at for at in counted if full[at] == self.instance.actual[at]
+                and not self.instance.circuit.evaluate(self.instance.rule(at, full[at]), full)]
+
+    def _improve(self, search: Search, fixed: list[int], counted: dict[int, int], best: dict[int, int]
+                 ) -> dict[int, int]:
+        from pysat.card import ITotalizer
+
+        held = len(self._held(best, counted))
+        if not held:
+            return best
+        if search.solve(fixed + [-lit for lit in counted.values()]):
+            return self._read(search)
+        selector_top = max(self.encoding.top, search.solver.nof_vars())
+        with ITotalizer(lits=list(counted.values()), ubound=held, top_id=selector_top) as counter:
+            for clause in counter.cnf.clauses:
+                search.solver.add_clause(clause)
+            while held > 1 and search.solve([*fixed, -counter.rhs[held - 1]]):
+                best = self._read(search)
+                held = len(self._held(best, counted))
+        return best
