@@ -209,8 +209,8 @@ class _Canonical:
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     first = body[0] if body else None
-    is_doc = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    return body[1:] if is_doc else body
+    text = first.value if isinstance(first, ast.Expr) else None
+    return body[1:] if isinstance(text, ast.Constant) and isinstance(text.value, str) else body
 
 
 def _values(function: FunctionType) -> list[str]:

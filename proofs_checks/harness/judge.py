@@ -95,14 +95,16 @@ class _Run:
 
 
 class Trial:
-    """One claim before the judge; every variant is run once, when first asked for."""
+    """One claim before the judge; every variant is run once, when first asked for.
+
+    `cache` (see `harness.cache`) may remember what a check said; witnesses are evaluated again all the same."""
 
     def __init__(self, claim: Claim[Any], *, at_least: Rung = Rung.NUMERIC, alpha: float = ALPHA,
-                 budget: int | None = None) -> None:
+                 budget: int | None = None, cache: Any = None) -> None:
         found = find(claim)
         self.claim = claim if found is None else found.claim
         self.procedure = None if found is None else found.procedure
-        self.at_least, self.alpha, self.budget = at_least, alpha, budget
+        self.at_least, self.alpha, self.budget, self.cache = at_least, alpha, budget, cache
         Context(alpha=alpha, budget=budget)  # refuses bad values here, by name
         self._runs: dict[str, _Run] = {}
         self._evidence: dict[str, list[Evidence | None]] = {}
@@ -149,7 +151,10 @@ class Trial:
                  "subjects": self.run(variant).subjects}
         context = Context(stream=f"{self.claim.id}/{variant}/{i}", alpha=self.alpha, budget=self.budget, label=label)
         try:
-            found = check.run(context)
+            if self.cache is None:
+                found = check.run(context)
+            else:
+                found = self.cache.decide(check, context, self.run(variant).subjects[i])
         except Vacuous as error:
             return Evidence(rung=check.rung, verdict=Verdict.ERROR, summary=f"vacuous: {error}")
         return found if found.rung <= check.rung else _error(found, f"claims rung {found.rung.name} above its check's")

@@ -74,4 +74,4 @@ def _check_header(certificate: Mapping[str, Any], wanted: str | None) -> None:
     if found != certificate["claim_hash"]:
         raise CertificateError("claim_hash does not belong to this claim, variant, statement and subjects")
     if wanted is not None and found != wanted:
-        raise CertificateError(f"certificate of another statement: its hash is {found[:16]}..., wanted {wanted[:16]}...")
+        raise CertificateError(f"certificate of another statement: hash {found[:16]}..., wanted {wanted[:16]}...")

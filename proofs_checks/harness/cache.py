@@ -1,0 +1,144 @@
+"""Results of earlier runs, kept by content: an entry is found only if nothing that could change it has changed, and
+used only if it is intact and its certificate is accepted again.
+
+The key covers the check (claim, variant, position, subject, error probability, budget), the source of every module of
+ours that the evidence can reach, our data files, and the versions of the libraries. A broken entry is as good as none."""
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
+from proofs_checks.harness.recheck import CertificateError, recheck
+from proofs_checks.harness.report_io import write_json
+
+__all__ = ["Cache"]
+
+ROOMS = ("theory", "simulations", "causal", "proofs_checks")
+ROOT = Path(__file__).resolve().parents[2]
+ALWAYS = "proofs_checks.harness.judge"  # its imports reach the harness
+QUICK = 0.02  # seconds; deciding again costs no more than reading
+
+
+class Cache:
+    """The results of one claim's checks in a folder."""
+
+    def __init__(self, folder: Path, sources: str) -> None:
+        self.folder, self.sources = folder, sources
+
+    @classmethod
+    def of(cls, claim_id: str, folder: str) -> Cache:
+        """The cache for the claims of one slug."""
+        return cls(Path(folder), sources(f"proofs_checks.{claim_id.split('.')[0]}"))
+
+    def decide(self, check: Check, context: Context, subject: Any) -> Evidence:
+        """The kept result of a check, or a new one, which is then kept."""
+        key = _hash([self.sources, context.stream, context.alpha, context.budget, subject, dict(context.label)])
+        path = self.folder / f"{key[:32]}.json"
+        kept = self._load(path, key)
+        if kept is not None:
+            return kept
+        found = check.run(context)
+        if found.verdict in (Verdict.HOLDS, Verdict.REFUTED) and found.seconds > QUICK:
+            self._keep(path, key, found)
+        return found
+
+    def _load(self, path: Path, key: str) -> Evidence | None:
+        try:
+            entry = json.loads(path.read_text(encoding="utf-8"))
+            body = entry["evidence"]
+            if entry["key"] != key or entry["sha256"] != _hash([key, body]):
+                return None
+            certificate = body["certificate"]
+            if certificate is not None and certificate.get("kind") != "replay":
+                recheck(certificate)
+            return Evidence(**{**body, "rung": Rung[body["rung"]], "verdict": Verdict[body["verdict"]],
+                               "witness": decode(body["witness"]), "trusted_base": tuple(body["trusted_base"])})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, CertificateError):
+            return None
+
+    def _keep(self, path: Path, key: str, found: Evidence) -> None:
+        try:
+            body = {**vars(replace(found)), "rung": found.rung.name, "verdict": found.verdict.name,
+                    "witness": encode(found.witness), "trusted_base": list(found.trusted_base)}
+            body = json.loads(json.dumps(body))
+        except TypeError:  # a witness that JSON cannot carry is found again
+            return
+        write_json(path, {"key": key, "sha256": _hash([key, body]), "evidence": body})
+
+
+def _hash(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def encode(value: Any) -> Any:
+    """A witness in JSON, with its types. TypeError for what has no place there."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Fraction):
+        return {"fraction": str(value)}
+    if type(value) is tuple or type(value) is list:
+        return {type(value).__name__: [encode(v) for v in value]}
+    if isinstance(value, frozenset):
+        return {"frozenset": sorted((encode(v) for v in value), key=json.dumps)}
+    if isinstance(value, dict):
+        return {"dict": [[encode(k), encode(v)] for k, v in value.items()]}
+    raise TypeError(f"{type(value).__name__} cannot be kept")
+
+
+def decode(value: Any) -> Any:
+    """What `encode` was given."""
+    if not isinstance(value, dict):
+        return value
+    (kind, inner), = value.items()
+    if kind == "fraction":
+        return Fraction(inner)
+    if kind == "dict":
+        return {decode(k): decode(v) for k, v in inner}
+    return {"tuple": tuple, "list": list, "frozenset": frozenset}[kind](map(decode, inner))
+
+
+@functools.lru_cache(maxsize=128)
+def sources(module: str) -> str:
+    """A hash of every file of ours that `module` or the judge can import, of our data files, and of the libraries."""
+    from proofs_checks.harness.report import versions
+
+    seen: dict[str, str] = {}
+    for name in (module, ALWAYS):
+        _reach(name, seen)
+    data = {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest()
+            for room in ROOMS for p in sorted((ROOT / room).rglob("*")) if p.suffix in (".json", ".csv", ".npz", ".txt")}
+    return _hash([sorted(seen.items()), data, versions()])
+
+
+def _reach(module: str, seen: dict[str, str]) -> None:
+    path = _file(module)
+    if path is None or module in seen:
+        return
+    text = path.read_bytes()
+    seen[module] = hashlib.sha256(text).hexdigest()
+    for name in _imports(ast.parse(text)):
+        _reach(name, seen)
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (a.name for a in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{a.name}" for a in node.names)
+
+
+def _file(module: str) -> Path | None:
+    if module.split(".")[0] not in ROOMS:
+        return None
+    base = ROOT.joinpath(*module.split("."))
+    return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)

@@ -1,0 +1,83 @@
+"""`refutable check`: judge claims, print the table, write the report."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+RUNGS = ("NUMERIC", "PROPERTY", "STATISTICAL", "EXHAUSTIVE", "CERTIFIED", "SYMBOLIC", "KERNEL")
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[SLUG|CLAIM_ID]...")
+@click.option("--variant", help="Only this variant: claim, as_stated, or the name of a variant.")
+@click.option("--at-least", default="NUMERIC", type=click.Choice(RUNGS, case_sensitive=False), help="Leave out weaker checks.")
+@click.option("--jobs", default=1, type=click.IntRange(1), show_default=True, help="Processes on this machine.")
+@click.option("--dask", "address", metavar="ADDRESS", help="Run on the Dask cluster at this address.")
+@click.option("--fresh", is_flag=True, help="Decide everything again; the cache of earlier results is not read.")
+@click.option("--out", default="build", type=click.Path(file_okay=False, path_type=Path), show_default=True,
+              help="Folder of the report.")
+def command(names: tuple[str, ...], variant: str | None, at_least: str, jobs: int, address: str | None, fresh: bool,
+            out: Path) -> None:
+    """Judge claims: their evidence must hold and every false variant must be refuted with a witness.
+
+    Without names, every claim of every paper is judged and OUT/report.json is written; a run that leaves anything out
+    is partial and writes OUT/partial.json."""
+    from proofs_checks.harness import report, work
+
+    try:
+        tasks, listed = work.plan(names, variant=variant)
+    except LookupError as error:
+        raise click.UsageError(str(error.args[0])) from error
+    options = work.Options(variant=variant, at_least=at_least.upper(), cache=None if fresh else str(out / "cache"))
+    with _mapper(jobs, address) as run:
+        entries = [*listed, *_progress(run(options, tasks), len(tasks))]
+    complete = not names and variant is None and not any(e["partial"] and e["variants"] for e in entries)
+    whole = report.build(entries, complete=complete)
+    path = report.write_report(whole, out)
+    for line in report.table(whole):
+        click.echo(line)
+    for entry in whole["claims"]:
+        for record in entry["variants"].values():
+            if not record["ok"]:
+                click.echo("\n" + "\n".join(report.failure(entry, record)))
+    click.echo(f"written: {path}")
+    red = report.problems(whole) if complete else work.failures(whole)
+    for line in red:
+        click.echo(f"not green: {line}", err=True)
+    sys.exit(1 if red else 0)
+
+
+@contextmanager
+def _mapper(jobs: int, address: str | None) -> Iterator[Callable[[Any, list[str]], Iterable[Any]]]:
+    """A function that judges claims: here, in processes, or on a Dask cluster."""
+    from proofs_checks.harness import work
+
+    with ExitStack() as stack:
+        if address is not None:
+            client = stack.enter_context(work.dask_client(address))
+            yield lambda options, tasks: work.on_dask(client, options, tasks)
+        elif jobs > 1:
+            pool = stack.enter_context(work.process_pool(jobs))
+            yield lambda options, tasks: work.in_pool(pool, options, tasks)
+        else:
+            yield lambda options, tasks: (work.judged(options, task) for task in tasks)
+
+
+def _progress(entries: Iterable[Any], total: int) -> Iterator[Any]:
+    """The entries as they come, with a bar on a terminal and a plain line each otherwise."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import track
+
+        yield from track(entries, total=total, description="judging", console=Console(stderr=True), transient=True)
+        return
+    for i, entry in enumerate(entries, 1):
+        click.echo(f"[{i}/{total}] {entry['id']} {'green' if entry['green'] else 'not green'}", err=True)
+        yield entry

@@ -1,0 +1,155 @@
+"""The pytest plugin: one item a claim and variant, found in `proofs_checks/` and in any module named on the command
+line; the table and `build/report.json` at the end of a complete run.
+
+Loaded in every pytest run of its environment, so it imports nothing heavy before it finds evidence."""
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["ClaimItem"]
+
+MARK = "__claim__"  # set by `@evidence`; the same name as in harness.registry, which is not imported here
+PROPERTY = "refutable"
+ROOM = Path(__file__).resolve().parents[1]
+_STATE = pytest.StashKey[dict[str, Any]]()
+
+
+class ClaimFailure(Exception):
+    """A variant that was not judged as it should be; its text is the whole report."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Any, Any]:
+    """Collect the modules of `proofs_checks` that hold evidence, where no other plugin did."""
+    found = yield
+    if not found and file_path.suffix == ".py" and _holds_evidence(file_path):
+        return [pytest.Module.from_parent(parent, path=file_path)]
+    return found
+
+
+def _holds_evidence(path: Path) -> bool:
+    try:
+        parts = path.resolve().relative_to(ROOM).parts
+    except ValueError:
+        return False
+    return parts[0] not in ("engines", "harness", "__init__.py") and not parts[-1].startswith("_")
+
+
+def pytest_pycollect_makeitem(collector: Any, name: str, obj: Any) -> Any:
+    """Items for a function that `@evidence` marked, in the module that defines it; test modules keep theirs private."""
+    claim = getattr(obj, MARK, None) if callable(obj) else None
+    if claim is None or getattr(obj, "__module__", None) != collector.obj.__name__ or not hasattr(claim, "variants"):
+        return None
+    if any(fnmatch(collector.path.name, pattern) for pattern in collector.config.getini("python_files")):
+        return []
+    fact = claim.id.split(".", 1)[1]
+    return [ClaimItem.from_parent(collector, name=f"{fact}[{v}]", nodeid=f"{collector.nodeid}::{fact}[{v}]", claim=claim,
+                                  variant=v, function=obj) for v in claim.variants()]
+
+
+class ClaimItem(pytest.Item):
+    """One variant of one claim before the judge."""
+
+    def __init__(self, *, claim: Any, variant: str, function: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.claim, self.variant, self.function = claim, variant, function
+        self.extra_keyword_matches.add(claim.id)
+
+    def runtest(self) -> None:
+        """Judge the variant; the record travels to the controller as JSON text."""
+        from proofs_checks.harness import report
+        from proofs_checks.harness.judge import Trial
+
+        trials = _state(self.config)["trials"]
+        trial = trials.get(self.claim.id)
+        if trial is None:
+            trial = trials[self.claim.id] = Trial(self.claim)
+        record, known = report.variant_record(trial, self.variant), report.facts(trial.claim)
+        self.user_properties.append((PROPERTY, json.dumps({"facts": known, "record": record}, default=report.to_json)))
+        if not record["ok"]:
+            raise ClaimFailure("\n".join(report.failure(known, record)))
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        """The report of the variant, without a traceback; anything else as pytest shows it."""
+        if isinstance(excinfo.value, ClaimFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the evidence stands."""
+        return self.path, self.function.__code__.co_firstlineno - 1, f"{self.claim.id} [{self.variant}]"
+
+
+def _state(config: pytest.Config) -> dict[str, Any]:
+    if _STATE not in config.stash:
+        config.stash[_STATE] = {"trials": {}, "found": []}
+    return config.stash[_STATE]
+
+
+class _Collector:
+    """Gathers what the items report, on the controller."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.found: list[dict[str, Any]] = _state(config)["found"]
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Keep the records of finished items."""
+        if report.when == "call":
+            self.found += [json.loads(text) for name, text in report.user_properties if name == PROPERTY]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gather reports on the controller only."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Collector(config), "proofs_checks.harness.collector")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the table; write report.json if every claim was judged, partial.json otherwise."""
+    found = _state(config)["found"]
+    if not found:
+        return
+    from proofs_checks.harness import report
+
+    entries, complete = _entries(found)
+    whole = report.build(entries, complete=complete)
+    path = report.write_report(whole, Path(config.invocation_params.dir) / "build")
+    terminalreporter.section("claims")
+    for line in report.table(whole):
+        terminalreporter.write_line(line)
+    terminalreporter.write_line(f"written: {path}")
+
+
+def _entries(found: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+    """Entries of the claims that were judged, and whether these are all claims with all their variants."""
+    from proofs_checks.harness import report
+    from proofs_checks.harness.registry import slugs
+
+    known = {f["facts"]["id"]: f["facts"] for f in found}
+    rows: dict[str, list[dict[str, Any]]] = {i: [] for i in known}
+    for f in found:
+        rows[f["facts"]["id"]].append(f["record"])
+    entries = [report.claim_entry(known[i], rows[i]) for i in known]
+    ours = {i for i, facts in known.items() if facts["paper"] in slugs()}
+    if any({r["variant"] for r in rows[i]} != set(known[i]["order"]) for i in ours) or not ours:
+        return entries, False
+    missing = _claims_left(ours)
+    return entries + missing[0], missing[1]
+
+
+def _claims_left(judged: set[str]) -> tuple[list[dict[str, Any]], bool]:
+    """Entries of the claims that cannot be judged, and whether every other claim was."""
+    from proofs_checks.harness import report
+    from proofs_checks.harness.registry import registered, theory_claims, unsupported
+
+    lacking = unsupported()  # imports every slug
+    claims = {**theory_claims(), **registered()}
+    listed = [report.claim_entry(report.facts(c), []) for i, c in claims.items() if not c.standing.judgeable or i in lacking]
+    left = [i for i, c in claims.items() if c.standing.judgeable and i not in judged and i not in lacking]
+    return listed, not left
