@@ -148,7 +148,7 @@ def check_variants(claim: Claim[Any]) -> None:
     if claim.standing.judgeable and len(claim.mutants) < 2:
         raise ValueError(f"{claim.id}: mutants={list(claim.mutants)} must name at least 2 false variants")
     if missing := sorted(set(map("without_{}".format, claim.hypotheses)) - set(names)):
-        raise ValueError(f"{claim.id}: hypotheses need a variant each, {missing[0]!r} is in neither mutants nor also_true")
+        raise ValueError(f"{claim.id}: {missing[0]!r} is in neither mutants nor also_true; hypotheses need it")
     if claim.standing.needs_wording and claim.as_stated is None:
         raise ValueError(f"{claim.id}: as_stated is required when standing is {claim.standing.name}")
     if claim.as_stated is not None and not claim.standing.needs_wording:
