@@ -105,7 +105,7 @@ def _is_ours(value: Any) -> bool:
 
 
 def _describe_function(function: FunctionType, seen: dict[int, int]) -> Any:
-    if not _is_ours(function):
+    if not _is_ours(function) and function.__module__ not in (None, "builtins"):  # typed in: no built-in is of this type
         return ["name", f"{function.__module__}.{function.__qualname__}"]
     node = _syntax(function.__code__)
     defaults = describe((function.__defaults__, function.__kwdefaults__), seen)

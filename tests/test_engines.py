@@ -1,0 +1,158 @@
+"""Each engine can say HOLDS, REFUTED with a witness, UNDECIDED with a reason, and can be wrong about nothing it tried."""
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+import toy
+from hypothesis import strategies as st
+
+from proofs_checks.engines import exhaustive, falsify, symbolic
+from proofs_checks.harness.evidence import Context, Rung, Vacuous, Verdict
+
+x, y = sp.symbols("x y")
+a, b = sp.symbols("a b", positive=True)
+n = sp.symbols("n", integer=True, positive=True)
+numbers = st.tuples(st.integers(-50, 50))
+
+
+# exhaustive
+
+def test_exhaustive_holds_and_prints_what_it_saw():
+    found = exhaustive.forall([(1, 2), (3, 4)], lambda low, high: low < high, scope="by hand", universal=True).run()
+    assert found.verdict is Verdict.HOLDS and found.rung is Rung.EXHAUSTIVE and found.universal
+    assert found.scope == "2 cases, low in [1, 3], high in [2, 4], by hand"
+
+
+def test_exhaustive_refutes_with_the_first_failing_case():
+    check = exhaustive.forall(lambda: ((i,) for i in range(10)), lambda i: i < 7)
+    found = check.run()
+    assert found.verdict is Verdict.REFUTED and found.witness == (7,) and not found.universal
+    assert not check.at((7,)) and check.at((6,))
+
+
+def test_exhaustive_is_undecided_when_the_budget_ends_first():
+    found = exhaustive.forall([(i,) for i in range(10)], lambda i: True).run(Context(budget=4))
+    assert found.verdict is Verdict.UNDECIDED and "budget of 4 cases" in found.summary
+
+
+@pytest.mark.parametrize("cases", [[], [(1,), (2,)]])
+def test_nothing_examined_is_vacuous(cases):
+    with pytest.raises(Vacuous, match="no case was examined"):
+        exhaustive.forall(cases, lambda i: True, given=lambda i: i > 5).run()
+
+
+def test_given_counts_only_cases_that_satisfy_it():
+    found = exhaustive.forall([(i,) for i in range(10)], lambda i: i % 2 == 0, given=lambda i: i in (2, 4)).run()
+    assert found.verdict is Verdict.HOLDS and found.scope == "2 cases, i in [2, 4], 8 outside the hypotheses"
+
+
+@pytest.mark.parametrize(("predicate", "text"), [
+    (lambda i: 1 // 0, "ZeroDivisionError"), (lambda i: None, "returned None"), (lambda: True, "TypeError")])
+def test_an_exception_in_a_predicate_is_an_error(predicate, text):
+    for check in (exhaustive.forall([(1,)], predicate), falsify.forall(numbers, predicate)):
+        found = check.run()
+        assert found.verdict is Verdict.ERROR and text in found.summary
+
+
+def test_cases_must_be_tuples_and_iterators_are_walked_again():
+    assert "write (3,)" in exhaustive.forall([3], lambda i: True).run().summary
+    check = exhaustive.forall(iter([(1,), (2,)]), lambda i: i < 5)
+    assert check.run().scope == check.run().scope == "2 cases, i in [1, 2]"
+
+
+def test_a_failure_by_rounding_is_not_a_refutation():
+    found = exhaustive.forall([(0.1, 0.2)], lambda u, v: (u + v) - u == v).run()
+    assert found.verdict is Verdict.UNDECIDED and "by rounding only" in found.summary
+
+
+# falsify
+
+def test_falsify_finds_the_smallest_failure_and_the_same_one_again():
+    check = falsify.forall(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), lambda i, j: i + j < 300)
+    runs = [check.run(Context(stream=s)) for s in ("one", "one", "two")]
+    assert all(r.verdict is Verdict.REFUTED and sum(r.witness) == 300 for r in runs)
+    assert runs[0].witness == runs[1].witness and not check.at(runs[0].witness)
+
+
+def test_falsify_counts_valid_examples_only():
+    found = falsify.forall(numbers, lambda i: i * i >= i, given=lambda i: i >= 1, examples=40).run()
+    assert found.verdict is Verdict.HOLDS and found.rung is Rung.PROPERTY
+    assert int(found.scope.split()[0]) >= 20 and "outside the hypotheses" in found.scope
+
+
+def test_falsify_is_vacuous_when_no_example_satisfies_the_hypothesis():
+    with pytest.raises(Vacuous, match="satisfies the hypotheses"):
+        falsify.forall(numbers, lambda i: True, given=lambda i: i > 99).run()
+
+
+def test_falsify_takes_lists_of_arguments_and_refuses_no_examples():
+    found = falsify.forall(st.lists(st.integers(0, 3), min_size=2, max_size=2), lambda i, j: i + j == j + i).run()
+    assert found.verdict is Verdict.HOLDS
+    with pytest.raises(ValueError, match="examples=0"):
+        falsify.forall(numbers, lambda i: True, examples=0)
+
+
+def test_falsify_does_not_depend_on_constants_of_loaded_modules():
+    magic = 987_654_321  # hypothesis would find this number in the source of this module
+    found = falsify.forall(st.tuples(st.integers()), lambda i: i != magic, examples=300).run()
+    assert found.verdict is Verdict.HOLDS
+
+
+def test_a_predicate_that_changes_its_mind_is_an_error():
+    calls: list[int] = []
+
+    def moody(i: int) -> bool:
+        calls.append(i)
+        return len(calls) != 5
+
+    assert falsify.forall(numbers, moody).run().verdict is not Verdict.HOLDS
+
+
+# symbolic
+
+@pytest.mark.parametrize(("lhs", "rhs", "symbols"), [
+    ((x + y) ** 2, x**2 + 2 * x * y + y**2, (x, y)), (1 / x + 1 / y, (x + y) / (x * y), (x, y)), (x, x, x),
+    (sp.log(a * b), sp.log(a) + sp.log(b), (a, b)), (sp.exp(x) ** 2, sp.exp(2 * x), (x,)), (sp.sqrt(a**2), a, [a]),
+    (sp.sin(x) ** 2 + sp.cos(x) ** 2, 1, (x,)), (sp.diff(1 - (1 - x) ** n, x), lambda x, n: n * (1 - x) ** (n - 1), (x, n)),
+    (sp.Lambda(x, x + 1), lambda x: 1 + x, (x,))])
+def test_symbolic_proves_identities(lhs, rhs, symbols):
+    check = symbolic.equal(lhs, rhs, symbols, universal=True)
+    found = check.run()
+    assert found.verdict is Verdict.HOLDS and found.rung is Rung.SYMBOLIC and found.universal, found.summary
+    assert found.certificate is not None and check.binds(found.certificate)
+
+
+@pytest.mark.parametrize(("lhs", "rhs", "symbols"), [
+    ((x + y) ** 2, x**2 + y**2, (x, y)), (sp.sqrt(x**2), x, (x,)), (sp.exp(x), 1 + x + x**2 / 2, (x,)), (x, y, (x, y)),
+    (lambda p, k: k * (1 - p) ** (k - 1), lambda p, k: k * (1 - p) ** k, (toy.p, toy.k)),
+    (sp.factorial(n), lambda n: n * (n + 1) / 2, (n,)), (x * (x - 1) * (x - 2), 0, (x,))])
+def test_symbolic_refutes_at_an_exact_point(lhs, rhs, symbols):
+    check = symbolic.equal(lhs, rhs, symbols, universal=True)
+    found = check.run()
+    assert found.verdict is Verdict.REFUTED and not found.universal
+    assert all(isinstance(v, Fraction) for v in found.witness.values()) and not check.at(found.witness)
+
+
+def test_symbolic_is_undecided_about_sides_that_take_no_symbols():
+    found = symbolic.equal(lambda x: x if x > 0 else x, x, (x,)).run()
+    assert found.verdict is Verdict.UNDECIDED and "takes no symbols" in found.summary
+
+
+def test_symbolic_respects_assumptions_and_hypotheses():
+    assert symbolic.equal(sp.Abs(a), a, (a,)).run().verdict is Verdict.HOLDS
+    assert symbolic.equal(sp.Abs(x), x, (x,), given=lambda x: x >= 0).run().verdict is Verdict.UNDECIDED
+    assert symbolic.equal(sp.Abs(x), x, (x,)).run().witness == {"x": -1}
+
+
+def test_symbolic_refuses_what_are_no_symbols():
+    for wrong in ((), ("x",), 3):
+        with pytest.raises(ValueError, match="sympy Symbols"):
+            symbolic.equal(x, x, wrong)
+
+
+def test_a_certificate_does_not_bind_another_statement():
+    one, other = symbolic.equal(x + x, 2 * x, (x,)), symbolic.equal(x + x + y, 2 * x + y, (x, y))
+    assert other.binds(other.run().certificate) and not other.binds({**other.run().certificate, **{
+        k: one.run().certificate[k] for k in ("lhs", "rhs")}})

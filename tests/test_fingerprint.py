@@ -1,0 +1,86 @@
+"""What changes a fingerprint, and what does not."""
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from proofs_checks.harness.fingerprint import describe, fingerprint
+
+FACTOR = 2
+
+
+def helper(v):
+    return v * FACTOR
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """A function `f` from source text, each in a module of its own."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = []
+
+    def make(text: str):
+        name = f"fingerprinted_{len(made)}"
+        (tmp_path / f"{name}.py").write_text(textwrap.dedent(text))
+        importlib.invalidate_caches()
+        made.append(name)
+        return importlib.import_module(name).f
+
+    yield make
+    for name in made:
+        sys.modules.pop(name, None)
+
+
+BASE = "C = 2\ndef g(v):\n    return v * C\ndef f(p, k):\n    return g(p) ** k\n"
+
+
+@pytest.mark.parametrize("text", [
+    "C = 2\ndef g(v):\n    return v * C\n\n\ndef f(p, k):\n    '''New words.'''\n    # a comment\n    return g(p)**k\n",
+    "C = 2\ndef g(w):\n    return w * C\ndef f(rate, count):\n    return g(rate) ** count\n",
+    "C = 2\ndef h(v):\n    return v * C\ndef f(p: float, k: int) -> float:\n    return h(p) ** k\n"])
+def test_layout_comments_names_and_annotations_do_not_matter(load, text):
+    assert fingerprint(load(BASE)) == fingerprint(load(text))
+
+
+@pytest.mark.parametrize("change", [("C = 2", "C = 3"), ("v * C", "v + C"), ("** k", "* k"), ("(p, k)", "(k, p)"),
+                                    ("(p, k)", "(p, k=2)")])
+def test_constants_helpers_operators_and_order_matter(load, change):
+    assert fingerprint(load(BASE)) != fingerprint(load(BASE.replace(*change)))
+
+
+def test_two_lambdas_on_one_line_differ():
+    pair = (lambda v: v + 1, lambda v: v + 2)
+    assert fingerprint(pair[0]) != fingerprint(pair[1])
+    assert fingerprint(pair[0]) == fingerprint(lambda w: w + 1)
+
+
+def test_globals_are_resolved_when_asked(monkeypatch):
+    before = fingerprint(helper)
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 5)
+    assert fingerprint(helper) != before
+
+
+def test_values_closures_partials_and_arrays():
+    def adder(c):
+        return lambda v: v + c
+    assert fingerprint(adder(1)) == fingerprint(adder(1)) != fingerprint(adder(2))
+    assert fingerprint(functools.partial(helper, 1)) != fingerprint(functools.partial(helper, 2))
+    assert fingerprint(np.arange(3)) != fingerprint(np.arange(4)) and fingerprint(1) != fingerprint(1.0)
+    assert fingerprint(sp.Symbol("x")) != fingerprint(sp.Symbol("x", positive=True))
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert fingerprint(lambda v: np.sin(v)) != fingerprint(lambda v: np.cos(v))
+
+
+def test_recursion_ends_and_missing_source_falls_back_to_values():
+    def factorial(m):
+        return 1 if m < 2 else m * factorial(m - 1)
+    assert len(fingerprint(factorial)) == 64
+    space: dict = {}
+    exec("f = lambda v: v + 1\ng = lambda v: v + 2", space)
+    assert describe(space["f"])[0] == "values" and fingerprint(space["f"]) != fingerprint(space["g"])

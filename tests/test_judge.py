@@ -1,0 +1,390 @@
+"""The judge can be refuted: each attack on it is a test, and so is each planted defect."""
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import pytest
+import toy
+from hypothesis import strategies as st
+
+from proofs_checks.engines import exhaustive, falsify, symbolic
+from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
+from proofs_checks.harness.judge import Trial, evidence, judge, judge_variant, twin
+from proofs_checks.harness.registry import registered
+from theory.claim import Claim, Source, Standing
+
+
+def says(*problems: str, claim: Claim) -> None:
+    """Judge and expect red, with each text among the problems."""
+    found = judge(claim)
+    assert not found.green
+    for text in problems:
+        assert any(text in p for p in found.problems), found.problems
+
+
+def scan(predicate, **options):
+    return exhaustive.forall(toy.grid, predicate, **options)
+
+
+def test_a_true_claim_whose_mutants_die_is_green():
+    claim = toy.claim("green")
+
+    @evidence(claim)
+    def green(weight):
+        yield symbolic.equal(toy.slope_symbolic, weight, (toy.p, toy.k))
+        yield falsify.forall(toy.cases, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    found = judge(claim)
+    assert found.green and found.rung is Rung.SYMBOLIC and found.verdict is Verdict.HOLDS and not found.idle
+    assert all(e.verdict is Verdict.REFUTED for kills in found.kills.values() for e in kills)
+    assert set(found.kills) == {"exponent_k", "factor_dropped"} and all(found.kills.values())
+    assert [e.rung for e in found.evidence] == [Rung.SYMBOLIC, Rung.PROPERTY]
+
+
+# the seven attacks of DESIGN section 2
+
+def test_attack_1_a_checker_that_always_says_no():
+    claim = toy.claim("always_no", standing=Standing.REFUTED_AS_STATED, as_stated=lambda p, k: k)
+
+    @evidence(claim)
+    def always_no(weight):
+        yield scan(lambda p, k: weight(p, k) != weight(p, k))
+
+    says("claim: exhaustive EXHAUSTIVE says REFUTED", "as_stated: not judged: the claim itself fails", claim=claim)
+    assert judge(claim).kills["as_stated"] == []
+
+
+def test_attack_2_a_proof_of_the_wrong_thing_beside_a_working_test():
+    claim = toy.claim("wrong_proof")
+
+    @evidence(claim)
+    def wrong_proof(weight):
+        yield symbolic.equal(toy.slope_symbolic, toy.weight, (toy.p, toy.k), universal=True)  # ignores the form
+        yield falsify.forall(toy.cases, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    says("contradiction on exponent_k", "idle: symbolic", claim=claim)
+    assert judge(claim).contradictions
+
+
+def test_attack_3_a_true_variant_killed_by_rounding():
+    claim = toy.claim("rounding", mutants={
+        "rewritten": lambda p, k: k * (1 - p) ** k / (1 - p), "dropped": lambda p, k: (1 - p) ** (k - 1)})
+
+    @evidence(claim)
+    def rounding(weight):
+        yield exhaustive.forall([(i / 10, k) for i in range(10) for k in range(1, 9)],
+                                lambda p, k: toy.weight(p, k) == weight(p, k))
+
+    says("rewritten: SURVIVED", claim=claim)
+    assert "by rounding only" in judge(claim).outcomes["rewritten"].evidence[0].summary
+
+
+def test_attack_4_a_mutant_that_crashes_is_not_killed():
+    claim = toy.claim("crash", mutants={"crashes": lambda p, k: 1 / 0, "dropped": lambda p, k: (1 - p) ** (k - 1)})
+
+    @evidence(claim)
+    def crash(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    says("crashes: SURVIVED", "ZeroDivisionError", claim=claim)
+    assert judge(claim).outcomes["crashes"].killed_by is None
+
+
+def test_attack_5_a_hypothesis_that_is_never_satisfied():
+    claim = toy.claim("vacuous")
+
+    @evidence(claim)
+    def vacuous(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k), given=lambda p, k: k > 99)
+
+    says("vacuous", claim=claim)
+
+
+def test_attack_6_a_procedure_that_recognises_the_claim():
+    claim = toy.claim("recognised")
+
+    @evidence(claim)
+    def recognised(weight):
+        good = weight is toy.weight
+        yield scan(lambda p, k: good)
+
+    says("claim: exhaustive EXHAUSTIVE says REFUTED", claim=claim)
+
+
+def test_attack_7_a_procedure_that_stops_early_on_a_mutant():
+    claim = toy.claim("stops", mutants={
+        "by_cases": lambda p, k: k * (1 - p) ** (k - 1) if k <= 3 else 0, "dropped": lambda p, k: (1 - p) ** (k - 1)})
+
+    @evidence(claim)
+    def stops(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+        if weight(Fraction(1, 2), 5):
+            yield falsify.forall(toy.cases, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    says("by_cases: the procedure yields 1 checks here", claim=claim)
+
+
+def test_a_procedure_that_dies_is_named():
+    claim = toy.claim("dies")
+
+    @evidence(claim)
+    def dies(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+        if weight(Fraction(1, 2), 2) != 1:
+            raise RuntimeError("no")
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    says("the procedure died after 1 checks: RuntimeError: no", claim=claim)
+
+
+def test_mutants_by_cases_are_killed_below_the_symbols():
+    claim = toy.claim("cases", mutants={
+        "zero_beyond_16": lambda p, k: k * (1 - p) ** (k - 1) if k <= 16 else 0, "dropped": lambda p, k: (1 - p) ** (k - 1)})
+
+    @evidence(claim)
+    def cases(weight):
+        yield symbolic.equal(toy.slope_symbolic, weight, (toy.p, toy.k))
+        yield falsify.forall(toy.cases, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    found = judge(claim)
+    assert found.green and found.outcomes["zero_beyond_16"].killed_by is Rung.PROPERTY
+    assert found.outcomes["zero_beyond_16"].evidence[0].verdict is Verdict.UNDECIDED
+
+
+# planted defects
+
+def test_evidence_that_always_holds_is_idle_and_its_mutants_survive():
+    claim = toy.claim("yes")
+
+    @evidence(claim)
+    def yes(weight):
+        yield scan(lambda p, k: True)
+
+    says("idle: exhaustive", "exponent_k: SURVIVED", claim=claim)
+    assert judge(claim).idle
+
+
+def test_a_surviving_mutant_is_red():
+    claim = toy.claim("survivor", mutants={"zero_beyond_99": lambda p, k: toy.weight(p, k) if k < 99 else 0,
+                                           "dropped": lambda p, k: (1 - p) ** (k - 1)})
+
+    @evidence(claim)
+    def survivor(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    says("zero_beyond_99: SURVIVED", claim=claim)
+
+
+def test_a_mutant_that_is_secretly_true_is_named_as_true():
+    claim = toy.claim("secret", mutants={
+        "reordered": lambda p, k: (1 - p) ** (k - 1) * k, "dropped": lambda p, k: (1 - p) ** (k - 1)})
+
+    @evidence(claim)
+    def secret(weight):
+        yield symbolic.equal(toy.slope_symbolic, weight, (toy.p, toy.k), universal=True)
+
+    says("reordered: TRUE, not a mutant", claim=claim)
+
+
+def test_an_empty_domain_is_an_error():
+    claim = toy.claim("empty")
+
+    @evidence(claim)
+    def empty(weight):
+        yield exhaustive.forall([], lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    says("vacuous: no case was examined", claim=claim)
+
+
+def test_a_false_claim_leaves_its_mutants_unjudged():
+    claim = toy.claim("false", form=lambda p, k: k * (1 - p) ** k)
+
+    @evidence(claim)
+    def false(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    says("claim: exhaustive", "factor_dropped: not judged: the claim itself fails", claim=claim)
+
+
+def test_a_witness_must_separate():
+    claim = toy.claim("no_separation")
+
+    @evidence(claim)
+    def no_separation(weight):
+        def decide(context: Context) -> Evidence:
+            same = weight(Fraction(1, 2), 3) == toy.slope(Fraction(1, 2), 3)
+            verdict = Verdict.HOLDS if same else Verdict.REFUTED
+            return Evidence(rung=Rung.NUMERIC, verdict=verdict, witness=None if same else (0, 1))
+        yield Check(engine="made_up", rung=Rung.NUMERIC, subject="x", decide=decide, at=lambda w: False)
+
+    says("exponent_k: made_up does not separate", claim=claim)
+
+
+def test_a_refutation_without_witness_or_beyond_re_evaluation_is_no_kill():
+    claim = toy.claim("no_witness")
+
+    @evidence(claim)
+    def no_witness(weight):
+        same = weight(Fraction(1, 2), 3) == toy.slope(Fraction(1, 2), 3)
+        verdict = Verdict.HOLDS if same else Verdict.REFUTED
+        for witness, at in ((None, lambda w: False), ((1, 2), lambda w: True), ((1, 2), lambda w: 1 / 0)):
+            yield Check(engine="made_up", rung=Rung.NUMERIC, subject="x", at=at,
+                        decide=lambda c, w=witness: Evidence(rung=Rung.NUMERIC, verdict=verdict, witness=w))
+
+    says("there is no witness", "does not refute on re-evaluation", "cannot be re-evaluated: ZeroDivisionError", claim=claim)
+    assert judge(claim).kills == {"exponent_k": [], "factor_dropped": []}
+
+
+def test_evidence_cannot_claim_a_rung_above_its_check():
+    claim = toy.claim("rung")
+
+    @evidence(claim)
+    def rung(weight):
+        yield Check(engine="made_up", rung=Rung.NUMERIC, subject="x", at=lambda w: False,
+                    decide=lambda c: Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.HOLDS))
+
+    says("claims rung SYMBOLIC above its check's", claim=claim)
+
+
+def test_statistical_targets_nearer_than_two_tolerances_are_refused():
+    claim = toy.claim("targets")
+
+    @evidence(claim)
+    def targets(weight):
+        value = float(weight(Fraction(1, 2), 3))
+        verdict, witness = (Verdict.HOLDS, None) if value == 0.75 else (Verdict.REFUTED, "here")
+        yield Check(engine="mean", rung=Rung.STATISTICAL, at=lambda w: value == 0.75,
+                    subject={"engine": "mean", "target": value, "tol": 0.25},
+                    decide=lambda c: Evidence(rung=Rung.STATISTICAL, verdict=verdict, witness=witness))
+
+    says("exponent_k: target 0.375 lies within 2 tol of the claim's 0.75", claim=claim)
+
+
+def test_a_claim_without_evidence_and_one_out_of_reach_are_not_green():
+    assert not judge(toy.claim("nobody")).green
+    assert "no evidence is registered" in judge(toy.claim("nobody")).problems[0]
+    far = Claim(id="toy.far", paper=toy.PAPER, statement="x", source=Source.ABSTRACT, standing=Standing.OUT_OF_REACH)
+    assert not judge(far).green
+
+
+# forms, variants, settings
+
+class Bound(NamedTuple):
+    """An inequality with its hypothesis."""
+
+    limit: object
+    given: object
+
+
+TRUE = Bound(lambda x: x * x, lambda x: x >= 1)
+
+
+def test_hypotheses_are_tested_by_dropping_them_and_wordings_are_refuted():
+    claim = toy.claim(
+        "hypothesis", form=TRUE, hypotheses={"large": "x >= 1"}, standing=Standing.NEEDS_HYPOTHESIS,
+        as_stated=TRUE._replace(given=lambda x: True), also_true={"cube": TRUE._replace(limit=lambda x: x ** 3)},
+        mutants={"without_large": TRUE._replace(given=lambda x: True), "half": TRUE._replace(limit=lambda x: x * x / 2)})
+
+    @evidence(claim)
+    def hypothesis(bound):
+        points = st.tuples(st.integers(-20, 20).map(lambda i: Fraction(i, 5)))
+        yield falsify.forall(points, lambda x: bound.limit(x) >= x, given=bound.given)
+
+    found = judge(claim)
+    assert found.green, found.problems
+    assert set(found.outcomes) == {"claim", "as_stated", "cube", "without_large", "half"}
+    assert found.kills["as_stated"][0].witness == (Fraction(1, 5),)
+
+
+def test_an_algorithm_gets_its_form_at_the_evidence():
+    claim = Claim(id="toy.algorithm", paper=toy.PAPER, statement="sorts", source=Source.PUBLIC, standing=Standing.HOLDS)
+
+    @evidence(claim, form=sorted, mutants={"reversed": lambda x: sorted(x)[::-1], "deduplicated": lambda x: sorted(set(x))})
+    def algorithm(sort):
+        def right(x):
+            out = sort(x)
+            return all(a <= b for a, b in zip(out, out[1:], strict=False)) and len(out) == len(x)
+        yield falsify.forall(st.tuples(st.lists(st.integers(0, 3))), right)
+
+    assert judge(claim).green
+    assert set(registered()["toy.algorithm"].mutants) == {"reversed", "deduplicated"}
+
+
+def test_a_changed_copy_of_a_claim_is_judged_as_given():
+    claim = toy.claim("copied")
+
+    @evidence(claim)
+    def copied(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    assert judge(claim).green and judge(registered()["toy.copied"]).green
+    assert not judge(replace(claim, form=lambda p, k: k)).green
+
+
+def test_filtered_judgements_are_partial_and_never_green():
+    claim = toy.claim("filtered")
+
+    @evidence(claim)
+    def filtered(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+        yield falsify.forall(toy.cases, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    found = judge(claim, at_least=Rung.EXHAUSTIVE)
+    assert found.partial and not found.green and found.outcomes["exponent_k"].ok
+    assert "not judged: 1 checks below EXHAUSTIVE" in found.problems[0]
+
+
+def test_one_variant_alone():
+    claim = toy.claim("alone")
+
+    @evidence(claim)
+    def alone(weight):
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    outcome = judge_variant(claim, "exponent_k")
+    assert outcome.ok and outcome.killed_by is Rung.EXHAUSTIVE and len(outcome.hash) == 64
+    assert outcome.hash == judge(claim).outcomes["exponent_k"].hash != judge(claim).outcomes["claim"].hash
+    with pytest.raises(LookupError, match="no variant 'nothing'"):
+        judge_variant(claim, "nothing")
+
+
+def test_streams_are_keyed_so_that_order_does_not_matter():
+    claim = toy.claim("keyed")
+    seen = []
+
+    @evidence(claim)
+    def keyed(weight):
+        def decide(context: Context) -> Evidence:
+            seen.append(context.stream)
+            return Evidence(rung=Rung.NUMERIC, verdict=Verdict.HOLDS)
+        yield Check(engine="made_up", rung=Rung.NUMERIC, subject="x", decide=decide, at=lambda w: True)
+
+    trial = Trial(claim)
+    trial.decide("exponent_k")
+    trial.decide("claim")
+    assert seen == ["toy.keyed/exponent_k/0", "toy.keyed/claim/0"]
+
+
+def test_registration_refuses_nonsense():
+    with pytest.raises(ValueError, match="generator function"):
+        evidence(toy.claim("plain"))(lambda weight: None)
+    with pytest.raises(ValueError, match="form is given in the claim and again"):
+        evidence(toy.claim("twice"), form=toy.weight)
+    with pytest.raises(ValueError, match="at least 2 false variants"):
+        evidence(Claim(id="toy.few", paper=toy.PAPER, statement="x", source=Source.PUBLIC, standing=Standing.HOLDS), form=1)
+    with pytest.raises(ValueError, match="needs a Claim"):
+        evidence(lambda weight: None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"alpha=2 must lie"):
+        judge(toy.claim("alpha"), alpha=2)
+
+
+def test_twins_compute_the_same_and_are_other_objects():
+    form = Bound(toy.weight, [toy.slope])
+    other = twin(form)
+    assert other.limit is not toy.weight and other.given[0] is not toy.slope
+    assert other.limit(Fraction(1, 2), 3) == toy.weight(Fraction(1, 2), 3)
+    assert twin(sorted) is not sorted and twin(sorted)([2, 1]) == [1, 2]
+    assert twin(toy.p) == toy.p and twin(Fraction(1, 2)) == Fraction(1, 2)
