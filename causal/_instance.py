@@ -118,7 +118,8 @@ def read_effect(model: CausalModel, effect: Effect) -> Expression:
     if isinstance(effect, Mapping):
         if not effect:
             raise CausalError("effect={} names no event; give one such as {'BS': 1}")
-        atoms = [Atom(n, model.domains[n][model.code(n, v, "effect")]) for n, v in effect.items()]
+        codes = {n: model.code(n, v, "effect") for n, v in effect.items()}
+        atoms = [Atom(n, model.domains[n][code]) for n, code in codes.items()]
         return Gate("and", tuple(atoms)) if len(atoms) > 1 else atoms[0]
     parsed = parse_expression(effect) if isinstance(effect, str) else effect
     return bind(parsed, model.domains, "effect")

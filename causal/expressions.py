@@ -2,7 +2,7 @@
 
 Operators by precedence, tightest first: comparison (`W == 'tie'`, `W != 2`, `W == V`), `~ !`, `&`, `^`, `|`, `not`,
 `and`, `xor`, `or`, as in Python; `not` right after a symbol binds like `~`. A bare name of domain (0, 1) means
-`name == 1`. `atleast(2, A, B, C)` is a threshold gate."""
+`name == 1`. `atleast(2, A, B, C)` is a threshold gate. A name with blanks or signs in it stands in backquotes."""
 from __future__ import annotations
 
 import re
@@ -44,7 +44,7 @@ class Gate:
 
 Expression = Const | Atom | Gate
 
-_TOKEN = re.compile(r"""\s*(?:(?P<string>'[^']*'|"[^"]*")|(?P<number>[-+]?\d+(?![\w.]))
+_TOKEN = re.compile(r"""\s*(?:(?P<quoted>`[^`\n]+`)|(?P<string>'[^']*'|"[^"]*")|(?P<number>[-+]?\d+(?![\w.]|[-:/@]\w))
     |(?P<op>==|!=|<>|&&|\|\||[=!~&|^(),])
     |(?P<name>[^\W\d][\w.]*(?:[-:/@][\w.]+)*|\d[\w.]*(?:[-:/@][\w.]+)*))""", re.X)
 _WORDS = {"and": "and", "or": "or", "not": "not", "xor": "xor", "true": "true", "false": "false"}
@@ -62,7 +62,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         kind, token = str(match.lastgroup), match[str(match.lastgroup)]
         if kind == "name" and token.lower() in _WORDS and token in (token.lower(), token.upper(), token.title()):
             kind, token = "op", token.lower()
-        yield kind, token
+        yield ("name", token[1:-1]) if kind == "quoted" else (kind, token)
     yield "end", ""
 
 
@@ -265,6 +265,16 @@ def _rebuild(node: Expression, atom: Callable[[Atom], Expression]) -> Expression
     return node
 
 
+_PLAIN = re.compile(r"[^\W\d][\w.]*(?:[-:/@][\w.]+)*|`[^`]+`|[01]")
+
+
+def quote(name: str) -> str:
+    """`name` as `parse_expression` reads it: in backquotes if it is not a plain word. CausalError if it holds one."""
+    if "`" in name or "\n" in name:
+        raise CausalError(f"the name {name!r} cannot be written in an expression")
+    return name if _PLAIN.fullmatch(name) and name.lower() not in (*_WORDS, "atleast") else f"`{name}`"
+
+
 _SYMBOL = {"and": " & ", "or": " | ", "xor": " ^ "}
 
 
@@ -274,11 +284,11 @@ def to_text(node: Expression, bare: Callable[[str], bool] = lambda name: True) -
         return str(int(node.value))
     if isinstance(node, Atom):
         if node.kind != "word" and bare(node.name) and node.value in (0, 1):
-            return node.name if node.value == 1 else f"~{node.name}"
-        return f"{node.name} == {node.value!r}"
+            return quote(node.name) if node.value == 1 else f"~{quote(node.name)}"
+        return f"{quote(node.name)} == {node.value!r}"
     if node.op == "not":
         inner = to_text(node.children[0], bare)
-        return f"~{inner}" if inner.isidentifier() else f"~({inner})"
+        return f"~{inner}" if _PLAIN.fullmatch(inner) else f"~({inner})"
     if node.op == "atleast":
         return f"atleast({node.threshold}, {', '.join(to_text(c, bare) for c in node.children)})"
     if len(node.children) < 2:  # the neutral elements, and gates of one input

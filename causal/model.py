@@ -135,7 +135,7 @@ class CausalModel:
             if raw is None:
                 rules[name] = Input()
                 continue
-            copied = copy_rule(raw, full)
+            copied = copy_rule(name, raw, full)
             bound = raw if copied else bind(raw, full, f"rule of {name}")
             rules[name] = copied or Formula(bound, tuple(names_of(bound)))
         return cls(rules, domains, exogenous)
@@ -294,9 +294,11 @@ def iterate_rows(name: str, parents: Sequence[str], domains: Mapping[str, Sequen
     return itertools.product(*(domains[p] for p in parents))
 
 
-def copy_rule(raw: Expression, domains: Mapping[str, Sequence[Any]]) -> Table | None:
-    """A bare name of a domain that is not 0/1 is a copy: the table of the identity. None for anything else."""
+def copy_rule(name: str, raw: Expression, domains: Mapping[str, Sequence[Any]]) -> Table | None:
+    """The identity, if `raw` is a bare name whose domain is not 0/1 and lies in that of `name`; else None."""
     if not isinstance(raw, Atom) or raw.kind != "bare" or raw.name not in domains or set(domains[raw.name]) == {0, 1}:
+        return None
+    if not set(domains[raw.name]) <= set(domains[name]):
         return None
     return Table((raw.name,), tuple(domains[raw.name]))
 
