@@ -60,7 +60,8 @@ def _product(factors: list[Tree]) -> str:
     sign = ""
     if factors[0] == "-1" and len(factors) > 1:
         sign, factors = "-", factors[1:]
-    top, bottom = [], []
+    top: list[str] = []
+    bottom: list[str] = []
     for factor in factors:
         exponent = factor[2] if isinstance(factor, list) and factor[0] == "pow" else ""
         if isinstance(exponent, str) and exponent.startswith("-"):

@@ -1,0 +1,135 @@
+"""From the workers' reports to one `Evidence`, by rules that do not depend on who is first."""
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from proofs_checks.engines.portfolio._pool import Pool
+from proofs_checks.harness.evidence import Evidence, Rung, Verdict
+from proofs_checks.harness.language import Problem, to_text
+from proofs_checks.harness.trees import Inexact, Tree, evaluate, from_tree
+
+__all__ = ["Reports", "collect"]
+
+CERTIFY = 3.0  # seconds more for a certificate that needs no trust, once the verdict is known
+SELF_CONTAINED = ("sos", "interval", "ladder", "implication")
+
+
+@dataclass
+class Reports:
+    """What has come in so far."""
+
+    where: str | None = None  # "" defined, text: not defined, None: not known yet
+    domain_trust: list[str] = field(default_factory=list)
+    holds: dict[str, Any] | None = None
+    refuted: dict[str, dict[str, Any]] = field(default_factory=dict)
+    searched: bool = False
+    tried: list[str] = field(default_factory=list)
+    done: set[str] = field(default_factory=set)
+    decided_at: float | None = None
+
+    def take(self, role: str, report: dict[str, Any]) -> None:
+        """Record a report."""
+        stage, verdict = report["stage"], report.get("verdict")
+        if stage == "domain":
+            self.where, self.domain_trust = report["undefined"], report["trusted"]
+        elif stage in ("done", "ended"):
+            self.done.add(role)
+            self.searched |= role == "analysis"
+        elif stage == "searched":
+            self.searched = True
+        elif verdict == "holds":
+            if self.holds is None or _strength(report) > _strength(self.holds):
+                self.holds = report
+            self.decided_at = self.decided_at or time.monotonic()
+        elif verdict == "refuted":
+            self.refuted[stage] = report
+        elif report.get("reason"):
+            self.tried.append(f"{stage}: {report['reason']}")
+
+    def settled(self, roles: tuple[str, ...]) -> bool:
+        """Whether nothing that may still come would change the answer for the better."""
+        if set(roles) <= self.done:
+            return True
+        if "small points" in self.refuted or "samples" in self.refuted or (self.refuted and self.searched):
+            return True
+        if self.where and self.searched and "algebra" in self.done:
+            return True
+        if self.holds is None or self.where is None:
+            return False
+        late = self.decided_at is not None and time.monotonic() > self.decided_at + CERTIFY
+        return _strength(self.holds) == 2 or late or (self.where == "" and "algebra" in self.done and self._lemma_only())
+
+    def _lemma_only(self) -> bool:
+        return self.holds is not None
+
+
+def _strength(report: dict[str, Any]) -> int:
+    kind = (report.get("certificate") or {}).get("kind")
+    return 2 if kind in SELF_CONTAINED else 1 if kind else 0
+
+
+def collect(pool: Pool, problem: Problem, seconds: float) -> Evidence:
+    """Wait for the workers until the answer is settled or the time is over."""
+    reports, end = Reports(), time.monotonic() + seconds
+    while not reports.settled(pool.roles):
+        left = end - time.monotonic()
+        if left <= 0:
+            reports.tried.append(f"the budget of {seconds:g} s is used up")
+            break
+        line = pool.report(min(left, 0.05))
+        if line is not None:
+            reports.take(*line)
+    pool.cancel()
+    return conclude(problem, reports)
+
+
+def conclude(problem: Problem, reports: Reports) -> Evidence:
+    """The verdict."""
+    if reports.refuted and reports.holds and not reports.where:
+        return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.ERROR, summary="two engines contradict each other: "
+                        f"{reports.holds['stage']} proved it, {', '.join(reports.refuted)} refuted it")
+    if reports.refuted:
+        stage = next(s for s in ("small points", "samples", "z3 model") if s in reports.refuted)
+        report = reports.refuted[stage]
+        point = report["witness"]
+        at = ", ".join(f"{name} = {to_text(x)}" for name, x in point.items())
+        return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.REFUTED, scope=_scope(problem),
+                        summary=f"fails at {at}" if at else "false, with no variables",
+                        witness={name: exact(x) for name, x in point.items()}, certificate=report["certificate"])
+    if reports.where:
+        return Evidence(rung=Rung.NUMERIC, verdict=Verdict.UNDECIDED, scope=_scope(problem), summary=reports.where)
+    if reports.holds and reports.where == "":
+        report = reports.holds
+        vacuous = report.get("vacuous", False)
+        return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, universal=True, scope=_scope(problem),
+                        summary=_how(report) + (" (vacuous: the hypotheses contradict one another)" if vacuous else ""),
+                        certificate=report.get("certificate"),
+                        trusted_base=tuple(dict.fromkeys([*report.get("trusted", []), *reports.domain_trust])))
+    tried = "; ".join(dict.fromkeys(reports.tried)) or "nothing applied"
+    return Evidence(rung=Rung.NUMERIC, verdict=Verdict.UNDECIDED, scope=_scope(problem),
+                    summary=f"neither proved nor refuted; tried {tried}")
+
+
+def _how(report: dict[str, Any]) -> str:
+    certificate = report.get("certificate") or {}
+    size = {"lemma": lambda c: f"{len(c['instances'])} lemma instances",
+            "sos": lambda c: f"{len(c.get('blocks', ()))} blocks", "interval": lambda c: f"{len(c.get('boxes', ()))} boxes"}
+    kind = certificate.get("kind")
+    detail = f" ({size[kind](certificate)})" if kind in size else ""
+    return report.get("summary") or f"proved by {report.get('engine', report['stage'])}{detail}"
+
+
+def _scope(problem: Problem) -> str:
+    names = ", ".join(problem.box)
+    return f"all real {names} of the domain" if names else "no variables"
+
+
+def exact(tree: Tree) -> Any:
+    """A coordinate as a Fraction, else as an exact sympy number."""
+    try:
+        return Fraction(evaluate(tree, {}))
+    except Inexact:
+        return from_tree(tree)
