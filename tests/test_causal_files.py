@@ -57,7 +57,8 @@ def test_native_tables_run_the_last_parent_fastest(tmp_path: Path) -> None:
     ("[1]", "variables"), ("{", "line 1"), ('{"variables": {"A": {}, "A": {}}}', "'A' is given twice"),
     ('{"variables": {"A": {"expr": "B"}}}', "unknown variable 'B'"), ('{"variables": {"A": {"table": [1, 0]}}}', "A: table"),
     ('{"variables": {"A": {"domain": [1]}}}', "domain of A"), ('{"variables": {"A": {"tabel": []}}}', "tabel"),
-    ('{"variables": {"A": {"expr": "A"}}}', "cyclic: A -> A"), ('{"variables": {"A": {"expr": "1", "table": [1]}}}', "has both"),
+    ('{"variables": {"A": {"expr": "A"}}}', "cyclic: A -> A"),
+    ('{"variables": {"A": {"expr": "1", "table": [1]}}}', "has both"),
     ('{"variables": {"A": {"domain": [[1], [2]]}}}', "hashable"),
     ('{"variables": {"A": {"parents": ["B"], "table": []}}}', "B"),
 ])

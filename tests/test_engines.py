@@ -136,7 +136,7 @@ def test_symbolic_refutes_at_an_exact_point(lhs, rhs, symbols):
 
 
 def test_symbolic_is_undecided_about_sides_that_take_no_symbols():
-    found = symbolic.equal(lambda x: x if x > 0 else x, x, (x,)).run()
+    found = symbolic.equal(lambda x: x if x > 0 else 1 * x, x, (x,)).run()
     assert found.verdict is Verdict.UNDECIDED and "takes no symbols" in found.summary
 
 
@@ -154,5 +154,4 @@ def test_symbolic_refuses_what_are_no_symbols():
 
 def test_a_certificate_does_not_bind_another_statement():
     one, other = symbolic.equal(x + x, 2 * x, (x,)), symbolic.equal(x + x + y, 2 * x + y, (x, y))
-    assert other.binds(other.run().certificate) and not other.binds({**other.run().certificate, **{
-        k: one.run().certificate[k] for k in ("lhs", "rhs")}})
+    assert other.binds(other.run().certificate) and not other.binds(one.run().certificate)

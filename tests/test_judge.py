@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -306,7 +307,7 @@ def test_an_algorithm_gets_its_form_at_the_evidence():
     def algorithm(sort):
         def right(x):
             out = sort(x)
-            return all(a <= b for a, b in zip(out, out[1:], strict=False)) and len(out) == len(x)
+            return all(a <= b for a, b in pairwise(out)) and len(out) == len(x)
         yield falsify.forall(st.tuples(st.lists(st.integers(0, 3))), right)
 
     assert judge(claim).green

@@ -8,7 +8,6 @@ from typing import Any
 
 from proofs_checks.engines._cases import Predicate, exact, show, truth
 from proofs_checks.harness import trees
-from proofs_checks.harness.certificate import to_json
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
 from proofs_checks.harness.fingerprint import describe
 
@@ -78,15 +77,19 @@ def _expression(side: Side, symbols: tuple[Any, ...]) -> Any:
 
 
 def _subject(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | None) -> dict[str, Any]:
-    sides = []
-    for side in (lhs, rhs):
-        try:
-            sides.append(trees.to_tree(_expression(side, symbols)))
-        except (_NoSymbols, ValueError):
-            sides.append(describe(side))
-    names = [[s.name, {k: v for k, v in s.assumptions0.items() if k in _ASSUMPTIONS}] for s in symbols]
-    hypothesis = None if given is None else describe(given)
-    return {"engine": "symbolic.equal", "sides": sides, "symbols": names, "given": hypothesis}
+    statement = _statement(lhs, rhs, symbols)
+    words = [[s.name, [k for k in _ASSUMPTIONS if s.assumptions0.get(k)]] for s in symbols]
+    sides = None if statement else [describe(lhs), describe(rhs)]  # what has no tree is told by its code
+    return {"engine": "symbolic.equal", "statement": statement, "sides": sides, "symbols": words,
+            "integers": [s.name for s in symbols if s.is_integer], "given": None if given is None else describe(given)}
+
+
+def _statement(lhs: Side, rhs: Side, symbols: tuple[Any, ...]) -> Any:
+    """The equation as a tree, or None where a side takes no symbols or has no tree."""
+    try:
+        return ["eq", *(trees.to_tree(_expression(side, symbols)) for side in (lhs, rhs))]
+    except (_NoSymbols, ValueError):
+        return None
 
 
 def _decide(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | None, universal: bool) -> Evidence:
@@ -126,12 +129,11 @@ def _zero(difference: Any) -> str | None:
 
 
 def _identity(left: Any, right: Any, symbols: tuple[Any, ...], method: str) -> dict[str, Any] | None:
-    try:
-        sides = {"lhs": trees.to_tree(left), "rhs": trees.to_tree(right)}
-    except ValueError:
+    statement = _statement(left, right, symbols)
+    if statement is None:
         return None
-    kind = {s.name: [k for k in _ASSUMPTIONS if s.assumptions0.get(k)] for s in symbols}
-    return {"kind": "identity", "engine": "symbolic", "variables": kind, "method": method, **sides}
+    words = {s.name: [k for k in _ASSUMPTIONS if s.assumptions0.get(k)] for s in symbols}
+    return {"kind": "identity", "engine": "symbolic", "variables": words, "method": method, "statement_tree": statement}
 
 
 def _refutation(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | None, scope: str
@@ -144,19 +146,20 @@ def _refutation(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate
         if sides is not None and sides[0] != sides[1]:
             return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.REFUTED, scope=scope, witness=values,
                             summary=f"lhs {show(sides[0])}, rhs {show(sides[1])} at {show(values)}",
-                            certificate=_counterexample(lhs, rhs, symbols, values))
+                            certificate=None if given else _counterexample(lhs, rhs, symbols, values))
     return None
 
 
 def _counterexample(lhs: Side, rhs: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction]
                     ) -> dict[str, Any] | None:
+    """A certificate of kind "witness" where the standard library can evaluate both sides."""
+    subject = _subject(lhs, rhs, symbols, None)
     try:
-        tree = ["eq", trees.to_tree(_expression(lhs, symbols)), trees.to_tree(_expression(rhs, symbols))]
-        if trees.holds(tree, values):
+        if subject["statement"] is None or trees.holds(subject["statement"], values):
             return None
-    except (_NoSymbols, ValueError, ArithmeticError):
+    except (ValueError, ArithmeticError):
         return None
-    return {"kind": "witness", "engine": "symbolic", "goal": tree, "witness": to_json(values)}
+    return {"kind": "witness", "engine": "symbolic", "subject": subject, "point": {k: str(v) for k, v in values.items()}}
 
 
 def _points(symbols: tuple[Any, ...]) -> Iterator[tuple[Fraction, ...]]:
@@ -244,7 +247,7 @@ def _binds(certificate: Mapping[str, Any], lhs: Side, rhs: Side, symbols: tuple[
     """Whether the certified sides take the values of this check's own sides at 20 rational points."""
     for point in islice(_points(symbols), 20):
         values = {s.name: v for s, v in zip(symbols, point, strict=True)}
-        for tree, side in ((certificate["lhs"], lhs), (certificate["rhs"], rhs)):
+        for tree, side in zip(certificate["statement_tree"][1:], (lhs, rhs), strict=True):
             own = _value(side, symbols, values)
             try:
                 certified: Any = trees.evaluate(tree, values)

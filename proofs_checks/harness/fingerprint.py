@@ -25,6 +25,8 @@ from typing import Any
 
 __all__ = ["describe", "fingerprint"]
 
+Seen = dict[int, tuple[int, Any]]  # id -> (order of first sight, the object)
+
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _INSTALLED = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -36,18 +38,18 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(json.dumps(describe(value), sort_keys=True).encode()).hexdigest()
 
 
-def describe(value: Any, _seen: dict[int, int] | None = None) -> Any:
+def describe(value: Any, _seen: Seen | None = None) -> Any:
     """`value` as JSON-able data that is equal for equal computations."""
-    seen = {} if _seen is None else _seen
+    seen: Seen = {} if _seen is None else _seen
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | Fraction):
         return [type(value).__name__, repr(value)]
     if id(value) in seen:
-        return ["again", seen[id(value)]]
-    seen[id(value)] = len(seen)
+        return ["again", seen[id(value)][0]]
+    seen[id(value)] = (len(seen), value)  # kept alive, or another object could get its id
     return _describe_object(value, seen)
 
 
-def _describe_object(value: Any, seen: dict[int, int]) -> Any:
+def _describe_object(value: Any, seen: Seen) -> Any:
     if isinstance(value, ModuleType):
         return ["module", value.__name__]
     if isinstance(value, functools.partial):
@@ -67,7 +69,7 @@ def _describe_object(value: Any, seen: dict[int, int]) -> Any:
     return _describe_data(value, seen)
 
 
-def _describe_data(value: Any, seen: dict[int, int]) -> Any:
+def _describe_data(value: Any, seen: Seen) -> Any:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, Mapping):
         return ["map", sorted(([describe(k, seen), describe(v, seen)] for k, v in value.items()), key=json.dumps)]
@@ -104,7 +106,7 @@ def _is_ours(value: Any) -> bool:
     return not file.startswith(_INSTALLED)
 
 
-def _describe_function(function: FunctionType, seen: dict[int, int]) -> Any:
+def _describe_function(function: FunctionType, seen: Seen) -> Any:
     if not _is_ours(function) and function.__module__ not in (None, "builtins"):  # typed in: no built-in is of this type
         return ["name", f"{function.__module__}.{function.__qualname__}"]
     node = _syntax(function.__code__)
@@ -149,7 +151,7 @@ def _covers(node: Any, code: CodeType) -> bool:
 class _Canonical:
     """A syntax tree as nested lists: bound names numbered, free names replaced by what they mean."""
 
-    def __init__(self, scope: Mapping[str, Any], seen: dict[int, int]) -> None:
+    def __init__(self, scope: Mapping[str, Any], seen: Seen) -> None:
         self.scope, self.seen = scope, seen
         self.bound: dict[str, int] = {}
 

@@ -26,9 +26,11 @@ class _NotRational(ValueError):
 
 def check(certificate: Mapping[str, Any]) -> str:
     """How the identity was confirmed. `CertificateError` if the sides differ, or are not those of the statement."""
-    lhs, rhs, kinds = certificate["lhs"], certificate["rhs"], certificate["variables"]
-    if not any(isinstance(s, dict) and s.get("sides") == [lhs, rhs] for s in certificate["subjects"]):
-        raise CertificateError("the sides are not those of the statement's own subject")
+    (relation, lhs, rhs), kinds = certificate["statement_tree"], certificate["variables"]
+    if relation != "eq":
+        raise CertificateError(f"{relation!r} is not an equation")
+    if not any(isinstance(s, dict) and s.get("statement") == [relation, lhs, rhs] for s in certificate["subjects"]):
+        raise CertificateError("the equation is not that of the statement's own subject")
     if unknown := set(trees.variables(lhs) + trees.variables(rhs)) - set(kinds):
         raise CertificateError(f"variable {sorted(unknown)[0]!r} is not declared")
     try:
