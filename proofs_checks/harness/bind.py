@@ -1,16 +1,17 @@
 """Whether a certificate talks about the claim that it names: by the hash, and by evaluating both at rational points."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
-from proofs_checks.harness.evidence import Check
+from proofs_checks.harness.evidence import Check, describe_error
 from proofs_checks.harness.judge import Trial
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.registry import find, import_slug, registered
+from theory.claim import Claim
 
 __all__ = ["bind", "checks_of"]
-
 
 REPLAYED = ("replay", "histogram", "witness")  # the claim's own function takes part in checking these
 
@@ -24,8 +25,14 @@ def checks_of(certificate: Mapping[str, Any]) -> tuple[list[Check], str]:
         raise CertificateError(f"no claim {name!r} is registered")
     if variant not in claim.variants():
         raise CertificateError(f"{name} has no variant {variant!r}")
-    trial = Trial(claim)
+    trial = _trial(claim)
     return trial.run(variant).checks, trial.hash(variant)
+
+
+@functools.lru_cache(maxsize=64)
+def _trial(claim: Claim[Any]) -> Trial:
+    """The trial of a claim as registered; evidence registered anew makes a new claim, so nothing stale is found here."""
+    return Trial(claim)
 
 
 def bind(certificate: Mapping[str, Any]) -> None:
@@ -35,5 +42,11 @@ def bind(certificate: Mapping[str, Any]) -> None:
         raise CertificateError("the claim reads otherwise today: its hash has changed")
     if certificate["kind"] in REPLAYED:
         return
-    if not any(c.binds(certificate) for c in checks if c.binds is not None and c.engine == certificate.get("engine")):
+    try:
+        bound = any(c.binds(certificate) for c in checks if c.binds is not None and c.engine == certificate.get("engine"))
+    except CertificateError:
+        raise
+    except Exception as error:  # whatever malformed content provokes is a rejection, not a crash
+        raise CertificateError(f"cannot be compared with the claim: {describe_error(error)}") from error
+    if not bound:
         raise CertificateError("the certified object differs from the claim's own function at rational points")

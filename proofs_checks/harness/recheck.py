@@ -14,7 +14,7 @@ from typing import Any
 
 from proofs_checks.harness.certificate import SCHEMA, claim_hash
 
-__all__ = ["CertificateError", "recheck"]
+__all__ = ["CertificateError", "examine", "recheck"]
 
 KINDS = ("sos", "interval", "ladder", "lemma", "identity", "histogram", "witness", "replay", "implication")
 _HASH = re.compile(r"[0-9a-f]{16,64}")
@@ -32,18 +32,24 @@ def recheck(path_or_dict: str | Path | Mapping[str, Any], claim_hash: str | None
     """True if the certificate holds up on its own; `CertificateError` otherwise.
 
     With `claim_hash`, the certificate must also be the one of that statement."""
+    examine(path_or_dict, claim_hash)
+    return True
+
+
+def examine(path_or_dict: str | Path | Mapping[str, Any], claim_hash: str | None = None) -> tuple[Mapping[str, Any], str]:
+    """`recheck`, giving the certificate as read and how it was checked, in a few words."""
     certificate = _read(path_or_dict)
     _check_header(certificate, claim_hash)
     checker = importlib.import_module(f"proofs_checks.harness.checkers.{certificate['kind']}")
     try:
-        checker.check(certificate)
+        said = checker.check(certificate)
     except CertificateError:
         raise
     except RecursionError:
         raise CertificateError("nested too deeply to be checked") from None
     except Exception as error:  # whatever malformed content provokes is a rejection, not a crash
         raise CertificateError(f"malformed: {type(error).__name__}: {error}") from error
-    return True
+    return certificate, said or "evaluated again, exactly"
 
 
 def _read(source: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,0 +1,81 @@
+"""Draw the figures of simulators: `python -m simulations SLUG... --out DIR` writes DIR/SLUG.svg.
+
+The same figure gives the same bytes: no date in the file, and ids from a fixed salt."""
+from __future__ import annotations
+
+import argparse
+import importlib
+import io
+import os
+import pkgutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+__all__ = ["drawable", "main", "save", "slugs"]
+
+
+def slugs() -> list[str]:
+    """Names of the modules of this package that are not private."""
+    import simulations
+
+    return sorted(m.name for m in pkgutil.iter_modules(simulations.__path__) if not m.name.startswith("_"))
+
+
+def drawable(names: Sequence[str]) -> dict[str, ModuleType]:
+    """The named modules, or all of them, that have a `figure()`, by name. LookupError for a name without one."""
+    known = slugs()
+    if unknown := sorted(set(names) - set(known)):
+        raise LookupError(f"no simulator is called {unknown[0]!r}; there are: {', '.join(known)}")
+    modules = {name: importlib.import_module(f"simulations.{name}") for name in names or known}
+    if without := [name for name in names if not hasattr(modules[name], "figure")]:
+        raise LookupError(f"simulations.{without[0]} has no figure()")
+    return {name: module for name, module in modules.items() if hasattr(module, "figure")}
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a matplotlib figure as SVG, by atomic rename, the same bytes each time; colour maps become pixels in it."""
+    import matplotlib
+    from matplotlib.collections import QuadMesh
+
+    for mesh in figure.findobj(QuadMesh):  # as vectors, one map outweighs all other figures together
+        mesh.set_rasterized(True)
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "refutable", "svg.fonttype": "path"}):
+        figure.savefig(text, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text.getvalue())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0, or 2 with a line on standard error."""
+    parser = argparse.ArgumentParser(prog="python -m simulations", description="Draw the figures of simulators.")
+    parser.add_argument("slugs", nargs="*", metavar="SLUG", help="which ones; all without")
+    parser.add_argument("--out", type=Path, default=Path("build/figures"), metavar="DIR", help="default: %(default)s")
+    given = parser.parse_args(arguments)
+    try:
+        modules = drawable(given.slugs)
+    except LookupError as error:
+        sys.stderr.write(f"{parser.prog}: {error.args[0]}\n")
+        return 2
+    for i, (name, module) in enumerate(modules.items(), 1):
+        path = given.out / f"{name}.svg"
+        save(module.figure(), path)
+        sys.stdout.write(f"[{i}/{len(modules)}] {path}\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
