@@ -137,7 +137,7 @@ class Arithmetic:
             return self.reciprocal(self.integer_power(a, -n))
         if n % 2 == 0:
             a = self.absolute(a)
-        elif a[1] <= 0:
+        elif a[1] <= 0 and a[0] < 0:
             return self.neg(self.integer_power(self.neg(a), n))
         elif a[0] < 0:
             low = self.integer_power((0, _minus(a[0]), False, a[2]), n)

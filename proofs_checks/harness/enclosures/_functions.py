@@ -91,6 +91,29 @@ class Functions(Arithmetic):
         e = self._ends((a[0] or self.one, a[1], a[2], a[3]), f, (NINF, True), (INF, True))
         return (e[0], e[1], e[2], e[3]) if a[0] else (NINF, e[1], True, e[3])
 
+    def entropy(self, a: Enclosure) -> Enclosure:
+        """u log u on u > 0: convex, least at 1/e with the value -1/e = -0.36787944117144232..., 0 at the ends 0 and 1."""
+        if not positive(a):
+            raise Undefined("logarithm of an interval that contains 0 or a negative number")
+
+        def end(x: Number, strict: bool) -> tuple[Number, Number, bool]:
+            if isinstance(x, float):
+                return INF, INF, True
+            if x == 0:
+                return 0, 0, True
+            e = self.mul((x, x, False, False), self.log((x, x, False, False)))
+            return e[0], e[1], strict
+        left, right = end(a[0], a[2]), end(a[1], a[3])
+        if a[1] == 0:  # a germ: 0 from below
+            return 0, 0, False, True
+        hi = max(left[1], right[1])
+        strict = all(e[2] for e in (left, right) if e[1] == hi)
+        if a[1] * 100 <= 36 * self.one:
+            return right[0], hi, right[2], strict
+        if a[0] * 100 >= 37 * self.one:
+            return left[0], hi, left[2], strict
+        return -(self.one * 36787944117144233 // 10**17) - 1, hi, True, strict
+
     def atan(self, a: Enclosure) -> Enclosure:
         """Arc tangent."""
         half = reals.pi(self.bits + 64) >> 65

@@ -67,6 +67,14 @@ class Program:
         counts: dict[int, int] = {}
         for a in args:
             counts[a] = counts.get(a, 0) + 1
+        for a in list(counts):  # u log u as one operation: its limit at 0 and its slope need no cancellation
+            inner = self.steps[a][2][0] if self.steps[a][0] == "log" else None
+            if inner in counts:
+                counts[a] -= 1
+                counts[inner] -= 1
+                key = self._emit("entropy", None, (inner,))
+                counts[key] = counts.get(key, 0) + 1
+        counts = {a: n for a, n in counts.items() if n}
         factors = [a if n == 1 else self._emit("power", n, (a,)) for a, n in counts.items()]
         return factors[0] if len(factors) == 1 else self._emit("mul", None, tuple(factors))
 
@@ -157,7 +165,7 @@ def _apply(op: str, data: Any, a: list[Enclosure], field: Functions) -> Enclosur
         return field.polygamma(data, a[0])
     if op == "abs":
         return field.absolute(a[0])
-    return getattr(field, op)(a[0])  # type: ignore[no-any-return]
+    return getattr(field, op)(a[0])
 
 
 def root(field: Functions, a: Enclosure, exponent: Fraction) -> Enclosure:
@@ -224,6 +232,8 @@ def _slope(op: str, data: Any, a: Enclosure, value: Enclosure, f: Functions) -> 
         return value
     if op == "log":
         return f.reciprocal(a)
+    if op == "entropy":
+        return f.add(f.log(a), one)
     if op == "sin":
         return f.cos(a)
     if op == "cos":
