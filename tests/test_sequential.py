@@ -193,9 +193,9 @@ def test_bad_target_of_a_callable_is_an_error():
 
 
 def test_looking_after_each_chunk_costs_no_more_than_alpha():
-    """400 streams at alpha = 0.05, the mean at an end of the band: REFUTED is wrong there, HOLDS just beyond it."""
-    alpha, runs = 0.05, 400
-    check = sequential.mean_within(flips, 0.4, tol=0.1, chunk=40, cap=1_600)
+    """300 streams at alpha = 0.05, the mean at an end of the band: REFUTED is wrong there, HOLDS just beyond it."""
+    alpha, runs = 0.05, 300
+    check = sequential.mean_within(flips, 0.4, tol=0.1, chunk=40, cap=1_200)
     said = [check.run(Context(stream=f"peeking/{i}", alpha=alpha)).verdict for i in range(runs)]
     bound = _most(runs, alpha / 2)  # a one-sided null each
     assert said.count(Verdict.REFUTED) <= bound and said.count(Verdict.HOLDS) <= bound
