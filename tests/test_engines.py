@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy as sp
 import toy
@@ -65,6 +66,12 @@ def test_cases_must_be_tuples_and_iterators_are_walked_again():
 def test_a_failure_by_rounding_is_not_a_refutation():
     found = exhaustive.forall([(0.1, 0.2)], lambda u, v: (u + v) - u == v).run()
     assert found.verdict is Verdict.UNDECIDED and "by rounding only" in found.summary
+
+
+def test_a_predicate_that_takes_floats_only_is_refuted_where_it_fails():
+    check = exhaustive.forall([(0.5,), (2.0,)], lambda v: np.sqrt(v) < 1)
+    found = check.run()
+    assert found.verdict is Verdict.REFUTED and found.witness == (2.0,) and not check.at(found.witness)
 
 
 # falsify

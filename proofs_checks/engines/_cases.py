@@ -54,10 +54,19 @@ def survives(predicate: Predicate, given: Predicate | None) -> Callable[[Any], b
     """`at` of an engine that tries cases: the predicate on the exact witness, which must satisfy `given`."""
 
     def at(witness: Any) -> bool:
-        case = as_case(exact(witness))
-        return (given is not None and not truth(given, case)) or truth(predicate, case)
+        case = as_case(witness)
+        return (given is not None and not settled(given, case)[1]) or settled(predicate, case)[1]
 
     return at
+
+
+def settled(predicate: Predicate, case: Case) -> tuple[Case, bool]:
+    """The case as exact numbers and what the predicate says there; as it came where the predicate takes floats only."""
+    lifted: Case = exact(case)
+    try:
+        return lifted, truth(predicate, lifted)
+    except PredicateError:
+        return case, truth(predicate, case)
 
 
 def subject(engine: str, predicate: Predicate, given: Predicate | None, domain: Any, **more: Any) -> dict[str, Any]:

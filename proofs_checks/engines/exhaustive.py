@@ -12,6 +12,7 @@ from proofs_checks.engines._cases import (
     exact,
     replayable,
     rounding,
+    settled,
     show,
     subject,
     survives,
@@ -64,7 +65,7 @@ def replay(cases: Iterable[tuple[Any, ...]], predicate: Predicate, given: Predic
         if witness is None:
             seen.see(case)
             failed = failed or not truth(predicate, case)
-        elif to_json(exact(case)) == witness and not truth(predicate, exact(case)):
+        elif to_json(exact(case)) == witness and not settled(predicate, case)[1]:
             return certificate.get("verdict") == "REFUTED"
     return (witness is None and not failed and certificate.get("verdict") == "HOLDS" and seen.count > 0
             and certificate.get("cases") == seen.count and certificate.get("digest") == f"{seen.digest:032x}")
@@ -72,7 +73,7 @@ def replay(cases: Iterable[tuple[Any, ...]], predicate: Predicate, given: Predic
 
 def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predicate | None, added: str, universal: bool,
           context: Context) -> Evidence:
-    seen, limit, witness = Scope(predicate), context.budget or LIMIT, None
+    seen, limit, witness, survives_exactly = Scope(predicate), context.budget or LIMIT, None, False
     for case in cases:
         if seen.count + seen.skipped >= limit:
             return Evidence(rung=Rung.EXHAUSTIVE, verdict=Verdict.UNDECIDED, scope=seen.text(added),
@@ -82,9 +83,9 @@ def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predica
             continue
         seen.see(case)
         if not truth(predicate, case):
-            witness = exact(case)
+            witness, survives_exactly = settled(predicate, case)
             break
-    if witness is not None and truth(predicate, witness):
+    if witness is not None and survives_exactly:
         return rounding(Rung.EXHAUSTIVE, seen.text(added), witness)
     if not seen.count:
         raise Vacuous(f"no case was examined ({seen.skipped} outside the hypotheses): the check could not have failed")

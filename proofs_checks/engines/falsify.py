@@ -17,9 +17,9 @@ from proofs_checks.engines._cases import (
     PredicateError,
     Scope,
     as_case,
-    exact,
     replayable,
     rounding,
+    settled,
     show,
     subject,
     survives,
@@ -76,7 +76,9 @@ def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Pre
     try:
         _run(strategy, one, examples, context.stream)
     except _Falsified:
-        witness = exact(failing[-1])  # hypothesis ends on the smallest
+        witness, survives_exactly = settled(predicate, failing[-1])  # hypothesis ends on the smallest
+        if survives_exactly:
+            return rounding(Rung.PROPERTY, seen.text(added), witness)
     except PredicateError as error:
         return Evidence(rung=Rung.PROPERTY, verdict=Verdict.ERROR, scope=seen.text(added), summary=str(error))
     except Unsatisfiable:
@@ -85,8 +87,6 @@ def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Pre
         return Evidence(rung=Rung.PROPERTY, verdict=Verdict.ERROR, summary=f"predicate not deterministic: {error}")
     else:
         witness = None
-    if witness is not None and truth(predicate, witness):
-        return rounding(Rung.PROPERTY, seen.text(added), witness)
     if not seen.count:
         raise Vacuous(f"none of {seen.skipped} drawn cases satisfies the hypotheses: the check could not have failed")
     verdict = Verdict.HOLDS if witness is None else Verdict.REFUTED
