@@ -127,7 +127,8 @@ def test_limits():
     assert Program(["exp", ["mul", "-1", ["pow", X, "-1"]]], ["x"]).value([above], field)[:2] == (0, 0)
     assert Program(["add", ["log", ["add", "1", ["pow", X, "-1"]]], ["mul", "-1", ["pow", X, "-1"]]], ["x"]
                    ).value([infinite], field)[:2] == (0, 0)
-    for tree in (["mul", X, ["log", X]], ["add", ["pow", X, "-1"], ["log", X]]):
+    assert Program(["mul", X, ["log", X]], ["x"]).value([above], field) == (0, 0, False, True)
+    for tree in (["mul", ["pow", X, "2"], ["log", X]], ["add", ["pow", X, "-1"], ["log", X]]):
         with pytest.raises(Undetermined):
             Program(tree, ["x"]).value([above], field)
 

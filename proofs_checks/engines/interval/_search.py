@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from math import inf
@@ -11,8 +11,11 @@ from flint import arb, ctx
 
 from proofs_checks.engines.interval import _refute
 from proofs_checks.engines.interval._balls import Balls, ball, rational
+from proofs_checks.harness import trees
 from proofs_checks.harness.checkers import interval as checker
-from proofs_checks.harness.enclosures._leaf import End, Side, Statement
+from proofs_checks.harness.enclosures import Undetermined
+from proofs_checks.harness.enclosures._jets import Exact, coefficients
+from proofs_checks.harness.enclosures._leaf import End, Side, Statement, by_taylor
 from proofs_checks.harness.trees import Tree
 
 Box = tuple[tuple[End, End], ...]
@@ -35,12 +38,15 @@ class Search:
         self.witness: dict[str, Fraction] | None = None
         self.reason = ""
         self._tries = 0
+        self.zeros: list[tuple[Fraction, int]] = []  # one variable: rational zeros of the goal and their orders
 
     def run(self) -> bool | None:
         """True: the leaves prove it; False: `witness` refutes it; None: `reason` says why neither."""
         ctx.prec = 64
         if self._sample():
             return False
+        if len(self.sides) == 1:
+            self.zeros = list(self._find_zeros())
         stack: list[tuple[Box, int]] = [(tuple((s.lo, s.hi) for s in self.sides), 0)]
         while stack:
             box, depth = stack.pop()
@@ -90,7 +96,7 @@ class Search:
         sides = checker.leaf(self.sides, box)
         finite = not any(isinstance(e, float) for side in box for e in side)
         if not finite:
-            return self._exact_test(sides), None
+            return self._exact_test(sides) or self._taylor(sides, depth), None
         balls = [ball(Fraction(lo), Fraction(hi)) for lo, hi in box]
         values = self.balls.run(balls)
         value = values[self.goal.program.root]
@@ -101,13 +107,66 @@ class Search:
             if v < 0 or (flag and v <= 0):
                 return f"h{i}", None
         if not value.is_finite():
-            return self._exact_test(sides), None
+            return self._exact_test(sides) or self._taylor(sides, depth), None
         slopes = self.balls.gradient(values)
         if self._by_slopes(box, slopes):
             return "g", slopes
         if depth > TOUCH or self._touches(box, slopes):
-            return self._exact_test(sides), slopes
-        return None, slopes
+            method = self._exact_test(sides)
+            if method:
+                return method, slopes
+        return self._taylor(sides, depth), slopes
+
+    def _taylor(self, sides: Sequence[Side], depth: int) -> str | None:
+        """One variable: Taylor's theorem at a zero in the box, or of order 4 at its midpoint."""
+        if len(sides) != 1:
+            return None
+        side = sides[0]
+        for at, order in self.zeros:
+            if side.lo <= at <= side.hi:
+                for k in (order, order + 1, order + 2, order + 4):
+                    if 0 < k < 20 and by_taylor(self.goal, side, self.strict, k, at):
+                        return f"t{k}@{at}"
+                return None
+        if depth < 3 or isinstance(side.lo, float) or isinstance(side.hi, float):
+            return None
+        lo, hi = Fraction(side.lo), Fraction(side.hi)
+        middle = _refute.simple_between(lo + (hi - lo) * 3 / 8, hi - (hi - lo) * 3 / 8)
+        return f"t4@{middle}" if by_taylor(self.goal, side, self.strict, 4, middle) else None
+
+    def _find_zeros(self) -> Iterator[tuple[Fraction, int]]:
+        """Rational zeros: ends, special values, and simple fractions near the least sampled values."""
+        side = self.sides[0]
+        points = [Fraction(e) for e in side[:2] if not isinstance(e, float)]
+        sample = list(islice(_refute.candidates(self.sides, self.seed), 60))
+        near = sorted((v, x) for (x,), v in ((p, self._float(p)) for p in sample) if v < inf)[:3]
+        points += [x for (x,) in sample[:40]]
+        for _, x in near:
+            points += self._valley(x, Fraction(1, 8) if x == 0 else abs(x) / 8)
+        variable = self.goal.program.variables[0]
+        for x in dict.fromkeys(points):
+            try:
+                if trees.evaluate(self.goal.tree, {variable: x}) != 0:
+                    continue
+                jet = coefficients(self.goal.program, x, 12, Exact())
+            except (trees.Undefined, trees.Inexact, Undetermined):
+                continue
+            yield x, next((i for i, c in enumerate(jet) if c), 13)
+
+    def _valley(self, x: Fraction, step: Fraction) -> list[Fraction]:
+        """Simple fractions near a local minimum."""
+        best = self._float((x,))
+        for _ in range(60):
+            for trial in (x + step, x - step):
+                if _refute._inside(trial, self.sides[0]):
+                    value = self._float((trial,))
+                    if value < best:
+                        x, best = trial.limit_denominator(10**9), value
+                        break
+            else:
+                step /= 2
+        found = [x.limit_denominator(d) for d in (1, 12, 100, 1000)]
+        return [y for y in found if _refute._inside(y, self.sides[0])]
 
     def _exact_test(self, sides: Sequence[Side]) -> str | None:
         """The certificate's own test: knows open and infinite ends and exact zeros, but is slower."""

@@ -5,17 +5,19 @@
 
 asserts goal >= 0 (goal > 0 if strict), and that the goal is defined, at each point of the domain where every hypothesis
 tree is >= 0 (> 0 if its flag is set). Ends of the domain are closed unless infinite. Methods: "n" natural extension,
-"g" slopes (`enclosures._leaf`), "h<i>" hypothesis i fails on the whole box. Hypotheses that bound one variable narrow
+"g" slopes (`enclosures._leaf`), "t<k>@<a>" Taylor's theorem of order k at a (one variable), "h<i>" hypothesis i fails
+on the whole box. Hypotheses that bound one variable narrow
 the domain. Checked: the boxes tile the domain, by exact comparison of rationals; each reason, afresh, with the standard
 library's enclosures at 96, then 192, then 384 bits."""
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from proofs_checks.harness.enclosures import INF, NINF
-from proofs_checks.harness.enclosures._leaf import End, Side, Statement, is_nonnegative, is_violated, statement
+from proofs_checks.harness.enclosures._leaf import End, Side, Statement, by_taylor, is_nonnegative, is_violated, statement
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.trees import Tree, number
 
@@ -24,6 +26,7 @@ __all__ = ["affine", "check", "end", "leaf_holds", "narrow", "tiles"]
 Box = tuple[tuple[End, End], ...]
 PRECISIONS = (96, 192, 384)
 MOST_BOXES = 50_000
+_TAYLOR = re.compile(r"t([1-9]|1[0-9])@(-?[0-9]+(?:/[0-9]+)?)")
 
 
 def check(certificate: Mapping[str, Any]) -> None:
@@ -61,6 +64,10 @@ def leaf_holds(goal: Statement, strict: bool, given: Sequence[tuple[Statement, b
     if isinstance(method, str) and method[:1] == "h" and method[1:].isdecimal() and int(method[1:]) < len(given):
         hypothesis, flag = given[int(method[1:])]
         return any(is_violated(hypothesis, sides, flag, bits=bits) for bits in precisions)
+    taylor = _TAYLOR.fullmatch(method) if isinstance(method, str) else None
+    if taylor and len(sides) == 1:
+        order, at = int(taylor[1]), number(taylor[2])
+        return any(by_taylor(goal, sides[0], strict, order, at, bits=bits) for bits in precisions)
     raise CertificateError(f"unknown method {method!r}")
 
 

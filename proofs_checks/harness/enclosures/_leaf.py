@@ -13,6 +13,7 @@ from typing import NamedTuple
 from proofs_checks.harness import trees
 from proofs_checks.harness.enclosures._arithmetic import INF, NINF, Enclosure, Undetermined
 from proofs_checks.harness.enclosures._functions import Functions
+from proofs_checks.harness.enclosures._jets import Enclosed, Exact, coefficients
 from proofs_checks.harness.enclosures._program import Program
 from proofs_checks.harness.trees import Tree, Undefined
 
@@ -72,6 +73,40 @@ def is_violated(hypothesis: Statement, sides: Sequence[Side], strict: bool, *, b
         return True
     opposite = statement(["mul", "-1", hypothesis.tree], hypothesis.program.variables)
     return _by_slopes(opposite, list(sides), not strict, bits)
+
+
+def by_taylor(goal: Statement, side: Side, strict: bool, order: int, at: Fraction, *, bits: int = 96) -> bool:
+    """One variable: Taylor's theorem at the rational `at`, remainder of the given order enclosed over the box.
+
+    Leading coefficients that are exactly 0 are divided out as a power of h = x - at, so that a zero of known order at
+    `at` does not stop the proof."""
+    field = Functions(bits)
+    whole = field.box(min(side.lo, at), max(side.hi, at))
+    try:
+        remainder = coefficients(goal.program, whole, order, Enclosed(field))[order]
+        try:
+            exact = coefficients(goal.program, at, order - 1, Exact())
+            zeros = next((i for i, c in enumerate(exact) if c), order)
+            front = [field.rational(c) for c in exact]
+        except (trees.Inexact, Undetermined):
+            zeros, front = 0, coefficients(goal.program, field.rational(at), order - 1, Enclosed(field))
+    except (Undefined, Undetermined):
+        return False
+    h = field.box(_minus(side.lo, at), _minus(side.hi, at), side.lo_open, side.hi_open)
+    total = remainder
+    for c in reversed(front[zeros:]):
+        total = field.add(field.mul(total, h), c)
+    if zeros % 2:
+        if side.hi <= at:
+            total = field.neg(total)
+        elif side.lo < at:
+            return False
+    outside = side.lo > at or side.hi < at or (side.lo == at and side.lo_open) or (side.hi == at and side.hi_open)
+    return enough(total[0], total[2], strict) and (not strict or zeros == 0 or outside)
+
+
+def _minus(end: End, at: Fraction) -> End:
+    return end if isinstance(end, float) else end - at
 
 
 def _by_slopes(goal: Statement, sides: list[Side], strict: bool, bits: int) -> bool:
