@@ -199,7 +199,7 @@ def test_errors_name_the_argument_and_what_was_needed(call, words):
 # --- the evidence's own shortcut, and rooms
 
 def test_one_factor_noise_by_multiplicities_agrees_with_elimination():
-    from proofs_checks.window_information import factor_share, information, one_factor
+    from proofs_checks._window_information import factor_share, information, one_factor
 
     for k, m, a, b, own, other in ((1, 3, 2, 1, 1, 2), (2, 5, 1, 3, Fraction(1, 2), -1), (2, 3, 1, 1, 0, Fraction(1, 3))):
         v, cov, read = one_factor([a] * k + [b] * (m - k), [1] * m, [own] * k + [other] * (m - k), k)
