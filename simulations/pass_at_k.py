@@ -14,8 +14,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from simulations._jax import jax, jnp
 
-__all__ = ["Bandit", "ascend", "bernoulli_gradient", "contextual_bandit", "cosine", "figure", "figure_data",
-           "objective", "success"]
+__all__ = ["Bandit", "ascend", "bernoulli_gradient", "contextual_bandit", "cosine", "figure", "figure_data", "mild",
+           "objective", "passing", "success", "threshold", "toy"]
 
 KEY = 2602  # of the figure's random bandits; any key gives the same picture
 KS = (1, 2, 8)  # samples, of the steps in the figure
