@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from proofs_checks.engines.portfolio._domain import undefined
@@ -14,7 +14,7 @@ from proofs_checks.harness.language import Problem
 __all__ = ["Report", "algebra", "analysis", "sealed", "witness_report"]
 
 Report = dict[str, Any]
-MAX_NODES = 20_000
+Never = Callable[[], bool]
 
 
 def sealed(problem: Problem, body: dict[str, Any]) -> dict[str, Any]:
@@ -28,9 +28,9 @@ def witness_report(problem: Problem, point: dict[str, Any], stage: str) -> Repor
     return {"stage": stage, "verdict": "refuted", "witness": body["point"], "certificate": sealed(problem, body)}
 
 
-def analysis(problem: Problem, seed: int, deadline: float, cancelled: Callable[[], bool]) -> Iterator[Report]:
+def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> Iterator[Report]:
     """Domain, falsifier, ladder, interval branch and bound."""
-    where, trusted = undefined(problem, None, cancelled)
+    where, trusted = undefined(problem, lambda part: _by_cover(part, cancelled) is not None, cancelled)
     yield {"stage": "domain", "undefined": where, "trusted": trusted}
     search = Search(problem, seed, cancelled)
     for name, stage in (("small points", search.small), ("samples", search.wide)):
@@ -39,21 +39,82 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Callable[[
             yield witness_report(problem, point, name)
             break
     yield {"stage": "searched"}
+    if where or problem.integers:
+        return
+    for seconds in (2.0, deadline - time.monotonic() - 0.2):
+        body = _by_cover(problem, cancelled, min(deadline, time.monotonic() + seconds), notes := [])
+        if body is not None:
+            yield {"stage": "interval", "verdict": "holds", "certificate": sealed(problem, body), "engine": "interval"}
+            return
+        yield {"stage": "interval", "verdict": "open", "reason": "; ".join(notes)}
+        if cancelled() or not any("time" in note for note in notes):
+            return
 
 
-def algebra(problem: Problem, seed: int, deadline: float, cancelled: Callable[[], bool]) -> Iterator[Report]:
+def _by_cover(problem: Problem, cancelled: Never, deadline: float | None = None, notes: list[str] | None = None
+              ) -> dict[str, Any] | None:
+    """The body of a certificate by covers of boxes, one for each case."""
+    from proofs_checks.engines.interval import decide_trees
+    from proofs_checks.harness.checkers._reduction import cases
+    from proofs_checks.harness.checkers.interval import end
+    from proofs_checks.harness.enclosures._leaf import Side
+    from proofs_checks.harness.evidence import Verdict
+
+    notes = notes if notes is not None else []
+    parts = []
+    try:
+        for case in cases(problem.subject):
+            if cancelled():
+                return None
+            domain = [Side(end(lo), end(hi)) for lo, hi in case.domain]
+            found = decide_trees(case.goal, case.strict, [(tree, strict) for tree, strict in case.hypotheses],
+                                 case.variables, domain, deadline=deadline or time.monotonic() + 1.0)
+            if found.verdict is not Verdict.HOLDS or not isinstance(found.certificate, Mapping):
+                notes.append(found.summary)
+                return None
+            parts.append({**found.certificate, "hypotheses": [list(h) for h in found.certificate["hypotheses"]]})
+    except (ValueError, ArithmeticError, RecursionError) as error:
+        notes.append(f"{type(error).__name__}: {error}")
+        return None
+    return {**parts[0], "subject": problem.subject} if len(parts) == 1 else {
+        "kind": "implication", "subject": problem.subject, "parts": parts}
+
+
+def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> Iterator[Report]:
     """z3, z3 with lemmas, sums of squares, z3 again."""
     search = Search(problem, seed, cancelled)
-    for limit in (1500, max(0, int(1000 * (deadline - time.monotonic())))):
+
+    def left() -> int:
+        return max(0, int(1000 * (deadline - time.monotonic())))
+
+    decided = False
+    for limit in (400, 1500, 10 ** 6):
         if cancelled():
             return
-        found = decide(problem.subject, timeout_ms=limit, cancelled=cancelled)
-        if found.verdict == "holds":
-            yield {"stage": "z3", "verdict": "holds", "certificate": sealed(problem, found.body or {}),
-                   "trusted": [TRUST], "engine": "smt"}
+        if not decided:
+            found = decide(problem.subject, timeout_ms=min(limit, left()), cancelled=cancelled)
+            if found.verdict == "holds" and found.body is not None:
+                decided = True
+                yield {"stage": "z3", "verdict": "holds", "certificate": sealed(problem, found.body),
+                       "trusted": [TRUST], "engine": "smt"}
+            for point in found.points:
+                if search.refutes(point):
+                    yield witness_report(problem, search.shrunk(point), "z3 model")
+                    return
+            if not decided:
+                yield {"stage": "z3", "verdict": "open", "reason": found.reason}
+        if limit == 10 ** 6 or cancelled():
             return
-        for point in found.points:
-            if search.refutes(point):
-                yield witness_report(problem, search.shrunk(point), "z3 model")
-                return
-        yield {"stage": "z3", "verdict": "open", "reason": found.reason}
+        instances = found.body["instances"] if found.body is not None else []
+        until = min(deadline, time.monotonic() + (0.8 if limit == 400 else 2.5))
+        body = _by_squares(problem, instances, lambda until=until: cancelled() or time.monotonic() > until)
+        if body is not None:
+            yield {"stage": "squares", "verdict": "holds", "certificate": sealed(problem, body), "engine": "sos"}
+            return
+        yield {"stage": "squares", "verdict": "open", "reason": "no certificate found"}
+
+
+def _by_squares(problem: Problem, instances: list[Any], cancelled: Never) -> dict[str, Any] | None:
+    from proofs_checks.engines.sos import certify
+
+    return certify(problem.subject, instances=instances, cancelled=cancelled)
