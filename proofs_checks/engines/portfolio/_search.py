@@ -117,8 +117,10 @@ class Search:
         rows = sorted(self._grid(), key=lambda row: (sum(map(height, row)), [(height(x), x) for x in row]))[:_GRID]
         columns = {name: np.array([float(row[i]) for row in rows]) for i, name in enumerate(self.free)}
         goal, given = self.margins(columns)
-        scale = 1e-9 * (1 + np.abs(goal))
-        likely = np.flatnonzero((given >= -1e-9) & (goal <= scale))
+        strict = any(isinstance(node, list) and node[0] in ("gt", "lt", "ne", "eq", "or", "not", "implies", "false")
+                     for node in walk(self.problem.conclusion))
+        # on the edge a non-strict inequality holds; floats that are exactly 0 there need no exact look
+        likely = np.flatnonzero((given >= -1e-9) & ((goal <= 1e-9 * (1 + np.abs(goal))) if strict else (goal < 0)))
         return self.first(dict(zip(self.free, rows[i], strict=True)) for i in likely)
 
     def _grid(self) -> list[tuple[Fraction, ...]]:

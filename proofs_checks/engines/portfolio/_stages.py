@@ -42,7 +42,8 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> 
     if where or problem.integers:
         return
     for seconds in (2.0, deadline - time.monotonic() - 0.2):
-        body = _by_cover(problem, cancelled, min(deadline, time.monotonic() + seconds), notes := [])
+        notes: list[str] = []
+        body = _by_cover(problem, cancelled, min(deadline, time.monotonic() + seconds), notes)
         if body is not None:
             yield {"stage": "interval", "verdict": "holds", "certificate": sealed(problem, body), "engine": "interval"}
             return
@@ -107,11 +108,15 @@ def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> I
             return
         instances = found.body["instances"] if found.body is not None else []
         until = min(deadline, time.monotonic() + (0.8 if limit == 400 else 2.5))
-        body = _by_squares(problem, instances, lambda until=until: cancelled() or time.monotonic() > until)
+        body = _by_squares(problem, instances, _until(until, cancelled))
         if body is not None:
             yield {"stage": "squares", "verdict": "holds", "certificate": sealed(problem, body), "engine": "sos"}
             return
         yield {"stage": "squares", "verdict": "open", "reason": "no certificate found"}
+
+
+def _until(end: float, cancelled: Never) -> Never:
+    return lambda: cancelled() or time.monotonic() > end
 
 
 def _by_squares(problem: Problem, instances: list[Any], cancelled: Never) -> dict[str, Any] | None:

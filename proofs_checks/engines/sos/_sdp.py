@@ -290,10 +290,9 @@ def _kernel_size(eigenvalues: np.ndarray) -> int:
 def _rational_span(rows: np.ndarray) -> Matrix | None:
     """A rational basis close to the row space: reduced echelon form with small denominators, or None."""
     a = rows.copy()
-    used: list[int] = []
     for k in range(len(a)):
         block = np.abs(a[k:])
-        i, j = np.unravel_index(int(np.argmax(block)), block.shape)
+        i, j = divmod(int(np.argmax(block)), block.shape[1])
         if block[i, j] < 1e-6:
             return None
         a[[k, k + i]] = a[[k + i, k]]
@@ -301,7 +300,6 @@ def _rational_span(rows: np.ndarray) -> Matrix | None:
         for other in range(len(a)):
             if other != k:
                 a[other] -= a[other, j] * a[k]
-        used.append(int(j))
     exact = []
     for row in a:
         rounded = [Fraction(float(x)).limit_denominator(64) for x in row]

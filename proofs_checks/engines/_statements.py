@@ -1,0 +1,94 @@
+"""From a claim's own function to a statement: the function is applied to symbols here, never by its author."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from proofs_checks.harness.language import Problem
+from proofs_checks.harness.trees import Tree, is_relation, to_tree
+
+__all__ = ["call", "conditions", "exact_point", "names_of", "problem_of", "samples", "survives", "symbols_of"]
+
+
+def names_of(arity_or_symbols: Any) -> list[str]:
+    """Names of the variables: those given, or x0, x1, ..."""
+    if isinstance(arity_or_symbols, int) and not isinstance(arity_or_symbols, bool):
+        if arity_or_symbols < 1:
+            raise ValueError(f"arity={arity_or_symbols} must be at least 1")
+        return [f"x{i}" for i in range(arity_or_symbols)]
+    symbols = [arity_or_symbols] if isinstance(arity_or_symbols, str) else list(arity_or_symbols)
+    names = [str(symbol) for symbol in symbols]
+    if not names or len(set(names)) != len(names):
+        raise ValueError(f"symbols={names!r} must be distinct, at least one")
+    return names
+
+
+def symbols_of(names: Sequence[str]) -> list[Any]:
+    """Real symbols of these names."""
+    import sympy as sp
+
+    return [sp.Symbol(name, real=True) for name in names]
+
+
+def call(function: Callable[..., Any], point: Sequence[Any]) -> Any:
+    """function(*point), or function(point) for a function of one sequence with several variables."""
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    one_sequence = len(parameters) == 1 and parameters[0].kind is not inspect.Parameter.VAR_POSITIONAL
+    return function(list(point)) if one_sequence and len(point) != 1 else function(*point)
+
+
+def conditions(found: Any) -> list[Tree]:
+    """What `given` returned, as relations: a relation, an expression that is >= 0, or a tuple of these."""
+    items = found if isinstance(found, tuple | list) else [found]
+    trees = [to_tree(item) for item in items]
+    return [tree if is_relation(tree) else ["ge", tree, "0"] for tree in trees]
+
+
+def problem_of(function: Callable[..., Any], names: Sequence[str], given: Callable[..., Any] | None) -> Problem:
+    """The statement: wherever `given` holds, the function's relation holds, or its value is >= 0."""
+    symbols = symbols_of(names)
+    goals = conditions(call(function, symbols))
+    hypotheses = conditions(call(given, symbols)) if given is not None else []
+    conclusion = goals[0] if len(goals) == 1 else ["and", *goals]
+    return Problem(box=dict.fromkeys(names, (None, None)), hypotheses=tuple(hypotheses), conclusion=conclusion)
+
+
+def exact_point(witness: Any, names: Sequence[str]) -> list[Fraction]:
+    """A witness as Fractions in the order of the variables; floats become the rationals that they are."""
+    values = [witness[name] for name in names] if isinstance(witness, Mapping) else list(witness)
+    if len(values) != len(names):
+        raise ValueError(f"witness={witness!r} must have {len(names)} coordinates")
+    return [Fraction(value) for value in values]
+
+
+def samples(count: int, size: int) -> Iterator[list[Fraction]]:
+    """A fixed sequence of rational points of growing height."""
+    state = 1
+    for _ in range(count):
+        point = []
+        for _ in range(size):
+            state = (state * 1103515245 + 12345) % (1 << 31)
+            point.append(Fraction(state % 41 - 20, 1 + state // 41 % 7))
+        yield point
+
+
+def survives(function: Callable[..., Any], given: Callable[..., Any] | None, point: Sequence[Fraction]) -> bool:
+    """Whether the statement holds at a rational point, by the claim's own functions on Fractions."""
+    if given is not None and not all(map(_true, _items(call(given, point)))):
+        return True
+    return all(map(_true, _items(call(function, point))))
+
+
+def _items(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, tuple | list) else [found]
+
+
+def _true(value: Any) -> bool:
+    """A relation's truth, or whether a number is >= 0."""
+    import sympy as sp
+
+    if isinstance(value, bool) or value in (sp.true, sp.false):
+        return bool(value)
+    return bool(value >= 0)
