@@ -187,7 +187,10 @@ class Trial:
     def _kill(self, variant: str) -> Outcome:
         """A variant that is false: some check must refute it with a witness that separates it from the claim."""
         found = self.decide(variant)
-        problems, excuses, kills, killers = self._shape(variant), [], [], []
+        problems = self._shape(variant)
+        excuses: list[str] = []
+        kills: list[Evidence] = []
+        killers: list[str] = []
         for i, (check, e) in enumerate(zip(self.run(variant).checks, found, strict=True)):
             if e is None or e.verdict is not Verdict.REFUTED:
                 continue
@@ -349,11 +352,11 @@ def _too_close(one: Any, other: Any) -> bool:
     """Two statistical targets that differ by less than twice the tolerance: no sample could keep them apart."""
     if not (isinstance(one, dict) and isinstance(other, dict) and one.get("engine") == other.get("engine")):
         return False
-    values = [d.get(k) for d in (one, other) for k in ("target", "tol")]
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+    numbers = [v for d in (one, other) for k in ("target", "tol") if isinstance(v := d.get(k), int | float)]
+    if len(numbers) < 4:
         return False
-    gap, tol = abs(values[0] - values[2]), max(values[1], values[3])
-    return 1e-12 < gap < 2 * tol * (1 - 1e-9)
+    target, tol, other_target, other_tol = numbers
+    return 1e-12 < abs(target - other_target) < 2 * max(tol, other_tol) * (1 - 1e-9)
 
 
 def _error(found: Evidence, reason: str) -> Evidence:
