@@ -1,0 +1,105 @@
+"""No claim goes unjudged in silence, and a report over its error budget is not green."""
+from __future__ import annotations
+
+import json
+
+import pytest
+import toy
+
+from proofs_checks.engines import exhaustive
+from proofs_checks.harness import registry, report, report_io, work
+from proofs_checks.harness.judge import Trial, evidence, judge
+from theory.claim import Claim, Source, Standing
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    """A judgeable claim of theory without evidence, and one that is out of reach."""
+    extra = {"toy.unjudged": toy.claim("unjudged"), "toy.far_away": Claim(
+        id="toy.far_away", paper=toy.PAPER, statement="x", source=Source.ABSTRACT, standing=Standing.OUT_OF_REACH)}
+    for module in (registry, work):
+        monkeypatch.setattr(module, "theory_claims", lambda: extra)
+    monkeypatch.setattr(registry, "slugs", list)
+    monkeypatch.setattr(work, "unsupported", registry.unsupported)
+
+
+def test_a_claim_without_evidence_is_named(planted):
+    assert registry.unsupported() == ["toy.unjudged"]
+    with pytest.raises(LookupError, match=r"claims without evidence: toy\.unjudged"):
+        registry.registry()
+
+
+def test_a_run_lists_it_red_and_what_is_out_of_reach_without_colour(planted):
+    tasks, listed = work.plan(["toy"])
+    entries = {e["id"]: e for e in listed}
+    assert "toy.unjudged" not in tasks and set(entries) == {"toy.unjudged", "toy.far_away"}
+    whole = report.build(listed, complete=False)
+    assert report.problems(whole) == ["toy.unjudged: no evidence is registered"] == work.failures(whole)
+    assert [line.split()[1] for line in report.table(whole)[2:4]] == ["listed", "RED"]
+
+
+@pytest.mark.parametrize(("names", "variant", "said"), [
+    (["nonsense"], None, "no paper and no claim is called 'nonsense'"),
+    (["toy.unjudged"], "nothing", "has a variant 'nothing'")])
+def test_unknown_names_are_refused(planted, names, variant, said):
+    with pytest.raises(LookupError, match=said):
+        work.plan(names, variant=variant)
+
+
+def entry(name: str, **changes):
+    claim = toy.claim(name, **changes)
+
+    @evidence(claim)
+    def scan(weight):
+        yield exhaustive.forall(toy.grid, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    trial = Trial(claim)
+    return report.claim_entry(report.facts(claim), [report.variant_record(trial, v) for v in claim.variants()])
+
+
+def test_a_report_over_the_error_budget_is_not_green():
+    green = entry("budget")
+    assert green["green"] and report.problems(report.build([green], complete=False)) == []
+    spent = report.build([{**green, "decisions": 2000}], complete=False)
+    assert spent["alpha"]["spent"] == pytest.approx(2e-3)
+    assert report.problems(spent) == ["the suite spends error 2.0e-03, more than 1e-03"]
+
+
+def test_a_failed_canary_is_not_green(monkeypatch):
+    monkeypatch.setattr("proofs_checks.harness.doctor.canary", lambda: {"passed": False, "reason": "wrong sums"})
+    assert report.problems(report.build([entry("canary")], complete=True)) == ["jax canary failed: wrong sums"]
+
+
+def test_a_report_says_why_a_claim_is_red():
+    red = entry("red", form=lambda p, k: k)
+    assert not red["green"] and red["verdict"] == "REFUTED" and red["rung"] is None
+    said = report.problems(report.build([red], complete=False))
+    assert said[0].startswith("toy.red: claim: exhaustive EXHAUSTIVE says REFUTED")
+
+
+def test_a_claim_judged_in_part_is_not_green():
+    claim = toy.claim("part")
+
+    @evidence(claim)
+    def scan(weight):
+        yield exhaustive.forall(toy.grid, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    one = report.claim_entry(report.facts(claim), [report.variant_record(Trial(claim), "exponent_k")])
+    assert one["partial"] and not one["green"] and judge(claim).green
+
+
+def test_the_report_and_its_certificates_are_written_whole(tmp_path, monkeypatch):
+    whole = report.build([entry("written")], complete=False)
+    path = report.write_report(whole, tmp_path)
+    data = json.loads(path.read_text())
+    assert path.name == "partial.json" and data["schema"] == report.SCHEMA
+    assert set(data) >= {"schema", "alpha", "versions", "canary", "idle", "contradictions", "complete", "claims"}
+    claim = data["claims"][0]
+    assert set(claim) >= {"id", "paper", "statement", "source", "standing", "rung", "verdict", "green", "mutants", "seconds",
+                          "certificate"}
+    assert claim["mutants"] == {"killed": 2, "total": 2} and (tmp_path / claim["certificate"]).is_file()
+    before = path.read_text()
+    monkeypatch.setattr(report_io.os, "replace", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        report_io.write_text(path, "half")
+    assert path.read_text() == before and not list(tmp_path.glob(".partial*"))
