@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 __all__ = ["mathml"]
@@ -16,7 +17,8 @@ ATTRIBUTES = frozenset(["stretchy", "fence", "form", "minsize", "maxsize", "larg
                         "scriptlevel", "linethickness", "mathvariant", "columnalign", "rowalign", "columnspacing",
                         "rowspacing", "columnspan", "rowspan"])
 SPACES = {"negativethinmathspace": "-0.1667em", "negativemediummathspace": "-0.2222em", "negativethickmathspace": "-0.2778em"}
-RELATIONS = frozenset("=<>≤≥≪≫≠≈≃≅∼∝≡∈∉⊂⊆⊃⊇→←↔↦⇒⇐⇔⟹⟸⟺≺≻⪯⪰⟂")
+NAMES = frozenset(["\\arg", "\\deg", "\\hom", "\\ker"])  # functions that the converter does not know
+RELATIONS = frozenset("=<>≤≥≪≫≠≈≃≅∼∝≡∈∉⊂⊆⊃⊇→←↔↦⇒⇐⇔⟹⟸⟺≺≻⪯⪰⟂") | {":="}
 OPENING, CLOSING = "([{⟨⌊⌈", ")]}⟩⌋⌉"
 PAUSES = ",;:"
 
@@ -36,7 +38,12 @@ def mathml(latex: str) -> str | None:
 def _row(root: Any) -> list[Any]:
     """The top-level parts of a formula."""
     children = list(root)
-    return list(children[0]) if len(children) == 1 and children[0].tag == "mrow" else children
+    row = list(children[0]) if len(children) == 1 and children[0].tag == "mrow" else children
+    for colon, equals in pairwise(list(row)):
+        if colon.text == ":" and html.unescape(equals.text or "") == "=":
+            colon.tag, colon.text = "mo", ":="
+            row.remove(equals)
+    return row
 
 
 def _pieces(row: Sequence[Any]) -> list[list[Any]]:
@@ -90,6 +97,8 @@ def _write(part: Any) -> str:
     if part.tag not in TAGS:
         raise ValueError(f"element {part.tag!r}")
     text = html.unescape((part.text or "").strip("\n"))
+    if text in NAMES:
+        text = text[1:]
     if "\\" in text:
         raise ValueError(f"not understood: {text}")
     tag = "mo" if part.tag == "mi" and text and (text in RELATIONS or text in PAUSES) else part.tag
