@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from causal import _definition, _sat, witness_maps
+from causal import _bdd, _definition, _diagram, _sat, witness_maps
 from causal._instance import Effect, Instance, endogenous, read_effect
 from causal._listing import Event, Listing
 from causal.errors import CausalError
@@ -16,6 +16,8 @@ __all__ = ["CauseVerdict", "actual_causes", "is_cause"]
 
 DEFINITIONS = ("modified", "updated", "original")
 ENGINES = ("auto", "sat", "zdd", "witness_map", "definition")
+ZDD_NODES = 8_000_000
+AUTO_NODES = 2_000_000
 ANYTIME_SIZES = 3  # with a time limit, causes up to this size come first, so that something is known to be complete
 
 
@@ -109,6 +111,47 @@ def _by_sat(q: Question) -> CauseFamily:
     return q.family(q.listing(stream), "sat")
 
 
+def _by_diagram(q: Question, budget: int = ZDD_NODES) -> CauseFamily:
+    try:
+        diagram = _diagram.Diagram(q.instance, q.allowed, budget=budget, deadline=q.deadline)
+    except _bdd.OverBudget:
+        raise CausalError(f"engine 'zdd' declines: the diagram needs more than {budget} nodes; use 'auto' or 'sat'"
+                          ) from None
+    return q.family(_limited(q, diagram), "zdd")
+
+
+def _limited(q: Question, diagram: _diagram.Diagram) -> Any:
+    """The diagram, or what the limits leave of it."""
+    if q.max_size is None and q.limit is None:
+        return diagram
+
+    def stream() -> Iterator[Event]:
+        taken = 0
+        for cause in diagram.up_to(q.max_size):
+            taken += 1
+            yield len(cause), cause
+        if q.max_size is not None:
+            yield q.max_size, None
+        if taken == diagram.count:
+            yield -1, None
+        else:
+            yield len(q.allowed), next(c for c in diagram if q.max_size is not None and len(c) > q.max_size)
+
+    return q.listing(stream())
+
+
+def _automatic(q: Question) -> CauseFamily:
+    """The diagram under a budget, then SAT; SAT at once where only the first or the small causes are wanted."""
+    if q.limit is not None or (q.max_size is not None and q.max_size <= ANYTIME_SIZES):
+        return _by_sat(q)
+    share = None if q.deadline is None else time.monotonic() + (q.deadline - time.monotonic()) / 2
+    try:
+        diagram = _diagram.Diagram(q.instance, q.allowed, budget=AUTO_NODES, deadline=share)
+    except (_bdd.OverBudget, _sat.OutOfTime):
+        return _by_sat(q)
+    return q.family(_limited(q, diagram), "zdd")
+
+
 def _by_witness_map(q: Question) -> CauseFamily:
     explained: dict[frozenset[str], Explanation] = {}
 
@@ -149,7 +192,7 @@ def _by_definition(q: Question) -> CauseFamily:
 
 
 _ENGINE: dict[str, Callable[[Question], CauseFamily]] = {
-    "auto": _by_sat, "sat": _by_sat, "witness_map": _by_witness_map, "definition": _by_definition}
+    "auto": _automatic, "sat": _by_sat, "zdd": _by_diagram, "witness_map": _by_witness_map, "definition": _by_definition}
 
 
 class CauseVerdict(NamedTuple):

@@ -14,7 +14,7 @@ from causal.expressions import Atom, Const, Expression, Gate
 from causal.model import holds
 from causal.random_models import FAMILIES, random_case
 
-FAST = ("sat", "witness_map", "auto")
+FAST = ("sat", "zdd", "witness_map", "auto")
 
 
 def all_binary_models(n: int) -> Iterator[CausalModel]:

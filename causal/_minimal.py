@@ -1,0 +1,112 @@
+"""Minimal sets of an upward-closed family, into a zero-suppressed diagram (Rauzy's minsol, iterative)."""
+from __future__ import annotations
+
+from causal._bdd import Flat, OverBudget
+
+
+class Family:
+    """A zero-suppressed diagram in lists, children before parents: 0 is no set, 1 the empty set alone.
+
+    `label[node]` is the element that a node decides; `high` puts it in."""
+
+    def __init__(self) -> None:
+        self.label: list[int] = [-1, -1]
+        self.low: list[int] = [0, 0]
+        self.high: list[int] = [0, 0]
+        self.root = 0
+
+
+class _Minimiser:
+    def __init__(self, bdd: Flat, budget: int) -> None:
+        self.bdd, self.budget = bdd, budget
+        self.level, self.low, self.high = [-1, -1], [0, 1], [0, 1]
+        self._unique: dict[tuple[int, int, int], int] = {}
+        self._minimal: dict[int, int] = {0: 0, 1: 1}
+        self._without: dict[tuple[int, int], int] = {}
+
+    def make(self, level: int, low: int, high: int) -> int:
+        """The node, new or shared; zero-suppressed."""
+        if high == 0:
+            return low
+        key = (level, low, high)
+        found = self._unique.get(key)
+        if found is None:
+            found = self._unique[key] = len(self.level)
+            if found > self.budget:
+                raise OverBudget
+            self.level.append(level)
+            self.low.append(low)
+            self.high.append(high)
+        return found
+
+    def minimal(self, root: int) -> int:
+        """The minimal sets of the function `root`: those of low, and those of high that do not satisfy low."""
+        bdd, done = self.bdd, self._minimal
+        stack = [root]
+        while stack:
+            f = stack[-1]
+            if f in done:
+                stack.pop()
+                continue
+            low, high = bdd.low[f], bdd.high[f]
+            if low in done and high in done:
+                stack.pop()
+                done[f] = self.make(bdd.level[f], done[low], self.without(done[high], low))
+            else:
+                stack += [g for g in (low, high) if g not in done]
+        return done[root]
+
+    def without(self, family: int, f: int) -> int:
+        """The sets of `family` at which the monotone function `f` is false."""
+        level, low, high, bdd, done = self.level, self.low, self.high, self.bdd, self._without
+        stack = [(family, f)]
+        while stack:
+            z, g = key = stack[-1]
+            if key in done:
+                stack.pop()
+                continue
+            if z == 0 or g == 1:
+                done[key] = 0
+            elif g == 0 or z == 1:  # f is monotone and not true, so the empty set does not satisfy it
+                done[key] = z
+            elif bdd.level[g] < level[z]:
+                below = (z, bdd.low[g])
+                if below not in done:
+                    stack.append(below)
+                    continue
+                done[key] = done[below]
+            else:
+                same = bdd.level[g] == level[z]
+                left = (low[z], bdd.low[g] if same else g)
+                right = (high[z], bdd.high[g] if same else g)
+                waiting = [k for k in (left, right) if k not in done]
+                if waiting:
+                    stack += waiting
+                    continue
+                done[key] = self.make(level[z], done[left], done[right])
+            stack.pop()
+        return done[family, f]
+
+
+def minimal_sets(bdd: Flat, root: int, labels: list[int | None], budget: int) -> Family:
+    """The minimal sets of a monotone function, with levels replaced by the elements they stand for."""
+    work = _Minimiser(bdd, budget)
+    top = work.minimal(root)
+    family = Family()
+    seen = {0: 0, 1: 1}
+    live = {0, 1}
+    stack = [top]
+    while stack:
+        node = stack.pop()
+        if node not in live:
+            live.add(node)
+            stack += [work.low[node], work.high[node]]
+    for node in sorted(live - {0, 1}):
+        label = labels[work.level[node]]
+        assert label is not None, "every decision was eliminated"
+        seen[node] = len(family.label)
+        family.label.append(label)
+        family.low.append(seen[work.low[node]])
+        family.high.append(seen[work.high[node]])
+    family.root = seen[top]
+    return family
