@@ -26,7 +26,7 @@ from proofs_checks._window_information import (
     windows,
     within_power,
 )
-from proofs_checks.engines import exhaustive, falsify, interval, sequential, symbolic
+from proofs_checks.engines import exhaustive, falsify, interval, sequential, sos, symbolic
 from proofs_checks.harness.judge import evidence
 from simulations import window_information as sim
 from theory import window_information as thy
@@ -41,6 +41,11 @@ def ipr_bound(bound):
         limit = bound.square(Fraction(k), bound.count(w)) * sum(w) ** 2
         return all(sum(s) ** 2 <= limit for s in (w[:k], w[-k:]))
 
+    def gap(read, *w):
+        return bound.square(Fraction(read), bound.count(w)) * sum(w) ** 2 - sum(w[:read]) ** 2
+
+    for size, read in ((4, 2), (8, 5)):  # over all reals; for all sizes see ipr_certificate
+        yield sos.nonnegative(partial(gap, read), size)
     yield exhaustive.forall(lambda: windows(range(-1, 5), 5), holds, given=bound.given)
     yield falsify.forall(DRAWN, holds, given=bound.given, examples=100)
 
@@ -100,6 +105,13 @@ def sharp_bound(bound):
     def holds(w, k):
         return law(k, len(w), *of_windows(w, k))
 
+    def gap(read, *w):
+        m, read_ = Fraction(len(w)), Fraction(read)
+        return (bound.radicand(read_, thy.participation(w), m) * sum(w) ** 2
+                - (m * sum(w[:read]) - bound.centre(read_, m) * sum(w)) ** 2)
+
+    for size, read in ((4, 1), (6, 3)):  # without the cap, over all reals, from both sides
+        yield sos.nonnegative(partial(gap, read), size)
     yield exhaustive.forall(lambda: windows(range(-1, 5), 5), holds, given=bound.given)
     yield exhaustive.forall(two_valued, lambda read, k, m, a, b: law(read, m, *of_two_valued(read, k, m, a, b)))
     yield falsify.forall(DRAWN, holds, given=bound.given, examples=100)
