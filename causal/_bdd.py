@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from causal._circuit import TRUE
 from causal._instance import Instance
-from causal._plan import BOTH, HINDERS, Plan, Region
+from causal._plan import BOTH, Plan, Region
 from causal._sat import OutOfTime
 
 SMALL = 40  # elements up to which the diagram is built in Python: making a CUDD manager costs more
@@ -280,11 +280,10 @@ class Builder:
 
     def _event(self, at: int, code: int) -> Any:
         k, actual = self.kernel, self.instance.actual[at]
-        uses = self.plan.uses.get(at, HINDERS)
-        if uses == HINDERS:
-            return k.true if code == actual else k.false
-        if uses != BOTH:
+        if at in self._flipped:
             return self._flipped[at] if code != actual else k.negate(self._flipped[at])
+        if at not in self._choice:  # best left at its actual value, or mentioned without influence
+            return k.true if code == actual else k.false
         levels = self._choice[at]
         if code != actual:
             return k.variable(levels[self.instance.alternatives(at).index(code)])
