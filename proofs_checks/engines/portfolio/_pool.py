@@ -104,7 +104,7 @@ class Pool:
                 except OSError:
                     worker.busy = True
 
-    def _settle(self, patience: float = 0.5) -> None:
+    def _settle(self, patience: float = 1.5) -> None:
         """Workers that are still busy with an old task get a moment, then they are replaced."""
         end = time.monotonic() + patience
         while any(worker.busy for worker in self.workers.values()) and time.monotonic() < end:

@@ -1,6 +1,7 @@
 """What the two workers do, stage by stage. Each stage is told how long it may take and reports what it found."""
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from proofs_checks.engines.smt._decide import TRUST, decide
 from proofs_checks.harness.certificate import seal
 from proofs_checks.harness.language import Problem
 
-__all__ = ["Report", "algebra", "analysis", "sealed", "witness_report"]
+__all__ = ["Report", "algebra", "analysis", "sealed", "warm", "witness_report"]
 
 Report = dict[str, Any]
 Never = Callable[[], bool]
@@ -52,6 +53,23 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> 
             return
 
 
+class _Deadline(float):
+    """A point in time that has also come once the task is cancelled: `now > deadline` asks `__lt__` of this class."""
+
+    cancelled: Never
+
+    def __new__(cls, at: float, cancelled: Never) -> _Deadline:
+        self = super().__new__(cls, at)
+        self.cancelled = cancelled
+        return self
+
+    def __lt__(self, now: float) -> bool:
+        return float(self) < now or self.cancelled()
+
+    def __le__(self, now: float) -> bool:
+        return float(self) <= now or self.cancelled()
+
+
 def _by_cover(problem: Problem, cancelled: Never, deadline: float | None = None, notes: list[str] | None = None
               ) -> dict[str, Any] | None:
     """The body of a certificate by covers of boxes, one for each case."""
@@ -69,7 +87,8 @@ def _by_cover(problem: Problem, cancelled: Never, deadline: float | None = None,
                 return None
             domain = [Side(end(lo), end(hi)) for lo, hi in case.domain]
             found = decide_trees(case.goal, case.strict, [(tree, strict) for tree, strict in case.hypotheses],
-                                 case.variables, domain, deadline=deadline or time.monotonic() + 1.0)
+                                 case.variables, domain,
+                                deadline=_Deadline(deadline or time.monotonic() + 1.0, cancelled))
             if found.verdict is not Verdict.HOLDS or not isinstance(found.certificate, Mapping):
                 notes.append(found.summary)
                 return None
@@ -104,15 +123,24 @@ def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> I
                     return
             if not decided:
                 yield {"stage": "z3", "verdict": "open", "reason": found.reason}
-        if limit == 10 ** 6 or cancelled():
+        if limit == 10 ** 6 or cancelled() or (decided and limit > 400):
             return
         instances = found.body["instances"] if found.body is not None else []
-        until = min(deadline, time.monotonic() + (0.8 if limit == 400 else 2.5))
+        warm("algebra")  # the clock of the attempt does not count imports
+        until = min(deadline, time.monotonic() + (1.2 if limit == 400 else 2.5))
         body = _by_squares(problem, instances, _until(until, cancelled))
         if body is not None:
             yield {"stage": "squares", "verdict": "holds", "certificate": sealed(problem, body), "engine": "sos"}
             return
         yield {"stage": "squares", "verdict": "open", "reason": "no certificate found"}
+
+
+def warm(role: str) -> None:
+    """Import what the role will need; done when a worker is idle, so that the first task does not wait for it."""
+    names = {"algebra": ("clarabel", "flint", "scipy.sparse", "z3", "proofs_checks.engines.sos"),
+             "analysis": ("flint", "proofs_checks.engines.interval", "proofs_checks.engines.interval._search")}
+    for name in names[role]:
+        importlib.import_module(name)
 
 
 def _until(end: float, cancelled: Never) -> Never:

@@ -65,6 +65,8 @@ def main() -> None:
         except Exception as error:  # a bug in one engine must not silence the other
             say(number, {"stage": "error", "reason": f"{type(error).__name__}: {error}"})
         say(number, {"stage": "done"})
+        if tasks.empty():
+            _stages.warm(task["role"])
 
 
 if __name__ == "__main__":

@@ -75,16 +75,16 @@ def lemma_body(subject: Mapping[str, Any], items: list[Any], abstract_power: int
 
 
 def decide(subject: Mapping[str, Any], *, timeout_ms: int | None = None, work: int | None = None,
-           cancelled: Callable[[], bool] = lambda: False) -> Found:
+           cancelled: Callable[[], bool] | None = None) -> Found:
     """Try to prove the implication; on the way, collect models as candidates for a refutation."""
     reasons: list[str] = []
     points: list[dict[str, Tree]] = []
     try:
         for items, abstract in attempts(subject):
-            if cancelled():
+            if cancelled is not None and cancelled():
                 break
             text = assemble(subject, [instance(item) for item in items], abstract)
-            answer = run(text, timeout_ms=timeout_ms, work=work)
+            answer = run(text, timeout_ms=timeout_ms, work=work, cancelled=cancelled)
             if answer.verdict == "unsat":
                 return Found("holds", lemma_body(subject, items, abstract, text))
             points += [point for point in candidates(text, answer) if point not in points]

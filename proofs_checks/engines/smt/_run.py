@@ -1,6 +1,8 @@
 """z3 on a text, in its own context, with a limit that counts z3's work as well as a limit in time."""
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -22,8 +24,11 @@ class Root(NamedTuple):
     approximation: Fraction
 
 
-def run(text: str, *, timeout_ms: int | None = None, work: int | None = None) -> Answer:
-    """Satisfiability of the text's assertions. `work` is z3's resource count; load cannot change its outcome."""
+def run(text: str, *, timeout_ms: int | None = None, work: int | None = None,
+        cancelled: Callable[[], bool] | None = None) -> Answer:
+    """Satisfiability of the text's assertions. `work` is z3's resource count; load cannot change its outcome.
+
+    z3 is interrupted once `cancelled` says so."""
     import z3
 
     context = z3.Context()
@@ -32,11 +37,16 @@ def run(text: str, *, timeout_ms: int | None = None, work: int | None = None) ->
         solver.set("timeout", max(1, timeout_ms))
     if work is not None:
         solver.set("rlimit", work)
+    finished = threading.Event()
+    if cancelled is not None:
+        threading.Thread(target=_watch, args=(context, cancelled, finished), daemon=True).start()
     try:
         solver.from_string(text)
         verdict = str(solver.check())
     except z3.Z3Exception as error:
         return Answer("unknown", {}, f"z3: {error}")
+    finally:
+        finished.set()
     if verdict != "sat":
         return Answer(verdict, {}, "" if verdict == "unsat" else solver.reason_unknown())
     model = solver.model()
@@ -46,6 +56,12 @@ def run(text: str, *, timeout_ms: int | None = None, work: int | None = None) ->
         if name.arity() == 0:
             values[name.name()] = _value(value)
     return Answer("sat", {name: value for name, value in values.items() if value is not None})
+
+
+def _watch(context: Any, cancelled: Callable[[], bool], finished: threading.Event) -> None:
+    while not finished.wait(0.03):
+        if cancelled():
+            context.interrupt()
 
 
 def _value(value: Any) -> Any:

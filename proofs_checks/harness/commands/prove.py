@@ -1,0 +1,106 @@
+"""`refutable prove`: decide a statement, or the statements of an SMT-LIB file."""
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from proofs_checks.harness.evidence import Evidence
+    from proofs_checks.harness.language import Problem
+
+__all__ = ["command"]
+
+EXIT = {"HOLDS": 0, "REFUTED": 1, "UNDECIDED": 3, "ERROR": 3}
+
+
+@click.command()
+@click.argument("statement", metavar="STATEMENT|FILE.smt2")
+@click.option("--on", "domain", default="", metavar="DOMAIN", help='Such as "x in [0, 1], y > 0, k in {1..8}".')
+@click.option("--budget", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True),
+              help="Seconds for each statement.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the search for counterexamples.")
+@click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), default=None,
+              help="Write the certificate to this file (check it with `refutable recheck`).")
+def command(statement: str, domain: str, budget: float, seed: int, certificate: Path | None) -> None:
+    """Prove or refute STATEMENT over the reals, such as "x**2 + y**2 >= 2*x*y".
+
+    Functions: exp log sqrt cbrt sin cos tan asin acos atan sinh cosh tanh Abs Min Max erf gamma loggamma digamma
+    polygamma(n, x) logistic; relations < <= > >= Eq Ne, chained too; And Or Not Implies, & | ~. A file FILE.smt2 is
+    read as SMT-LIB: "holds" means unsat. Exit code 0 holds, 1 refuted, 3 undecided, 2 wrong use."""
+    from proofs_checks.engines.portfolio import prove_problem
+
+    try:
+        problems = _problems(statement, domain)
+    except (ValueError, OSError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    worst = 0
+    for problem in problems:
+        if len(problems) > 1:
+            click.echo(problem.text() if len(problem.text()) < 400 else f"{problem.text()[:400]}...")
+        found = prove_problem(problem, budget=budget, seed=seed)
+        for line in _lines(problem, found):
+            click.echo(line)
+        if certificate is not None and found.certificate is not None:
+            certificate.write_text(json.dumps(found.certificate), encoding="utf-8")
+        worst = max(worst, EXIT[found.verdict.name])
+    sys.exit(worst)
+
+
+def _problems(statement: str, domain: str) -> list[Problem]:
+    from proofs_checks.harness.language import read_domain, read_problem, read_smtlib
+
+    if statement.endswith(".smt2"):
+        if domain:
+            raise ValueError("--on does not go with a file: the file has its own bounds")
+        return read_smtlib(Path(statement).read_text(encoding="utf-8"))
+    box, extra = read_domain(domain)
+    problem = read_problem(statement, box)
+    return [replace(problem, hypotheses=(*extra, *problem.hypotheses))]
+
+
+def _lines(problem: Problem, found: Evidence) -> list[str]:
+    lines = [f"{found.verdict.name}: {found.summary}"]
+    if found.verdict.name == "REFUTED":
+        lines += _sides(problem, found)
+    if isinstance(found.certificate, Mapping):
+        size = len(json.dumps(found.certificate))
+        lines.append(f"certificate: {found.certificate['kind']}, {size} bytes")
+    lines += [f"trusted: {name}" for name in found.trusted_base]
+    lines.append(f"{found.seconds:.2f} s")
+    return lines
+
+
+def _sides(problem: Problem, found: Evidence) -> list[str]:
+    """Both sides of the inequality that fails, at the witness."""
+    from proofs_checks.harness.checkers._values import truth
+    from proofs_checks.harness.language import to_text
+    from proofs_checks.harness.trees import RELATIONS
+
+    point: dict[str, Any] = (found.certificate or {}).get("point", {}) if isinstance(found.certificate, Mapping) else {}
+    parts = problem.conclusion[1:] if problem.conclusion[0] == "and" else [problem.conclusion]
+    lines = []
+    for part in parts:
+        if part[0] in RELATIONS and not truth(part, point):
+            left, right = (_number(side, point) for side in part[1:])
+            lines.append(f"  {to_text(part)}: left {left}, right {right}")
+    return lines
+
+
+def _number(tree: Any, point: Mapping[str, Any]) -> str:
+    from proofs_checks.harness.checkers._values import enclose
+    from proofs_checks.harness.trees import Inexact, evaluate, substitute
+
+    closed = substitute(tree, point)
+    try:
+        value = evaluate(closed, {})
+        return str(value) if len(str(value)) < 40 else f"{float(value):.12g}"
+    except Inexact:
+        low, _ = enclose(closed, {})
+        return f"{float(low):.12g}..."
