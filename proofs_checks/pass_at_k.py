@@ -88,14 +88,14 @@ def smoothness_constants(form: Any) -> Checks:
         return score, score + (k * (k - 1) * rare ** 2 * (1 - p) ** (k - 2) if k > 1 else 0)
 
     def few(p: Any) -> Any:
-        """Least slack for k <= 8, where p <= 1/2 is the rarer outcome; 1/2 - 2p(1-p) = 2(p - 1/2)^2 needs no cover."""
-        return _least([form.score(k) - k * p * (1 - p) ** (k - 1) for k in range(3, 9)]
-                      + [form.square(k) - k * p * (1 - p) ** (k - 2) * (1 + (k - 2) * p) for k in range(2, 9)])
+        """Least slack of the second term for k <= 7 and of the first for k = 3, where p <= 1/2 is the rarer outcome."""
+        return _least([form.score(3) - 3 * p * (1 - p) ** 2]
+                      + [form.square(k) - k * p * (1 - p) ** (k - 2) * (1 + (k - 2) * p) for k in range(2, 8)])
 
     def many(u: Any) -> Any:
-        """Least slack for k >= 9, by (1-p)^j <= exp(-jp) at u = jp, j = k-1 and k-2; k/j is largest at k = 9."""
-        decay = exp(-sympify(u))
-        return _least([form.score(9) - Fraction(9, 8) * u * decay, form.square(9) - Fraction(9, 7) * u * (1 + u) * decay])
+        """Least slack beyond, by (1-p)^j <= exp(-jp) at u = jp: j = k-1 >= 3 and j = k-2 >= 6, where k/j <= 4/3."""
+        decay = Fraction(4, 3) * u * exp(-sympify(u))
+        return _least([form.score(4) - decay, form.square(8) - (1 + u) * decay])
 
     def below(p: Fraction, k: int) -> bool:
         score, square = terms(p, k)
@@ -105,8 +105,8 @@ def smoothness_constants(form: Any) -> Checks:
         k, p = form.at_score if which == "score" else form.at_square
         return terms(p, k)[which == "square"] == (form.score(k) if which == "score" else form.square(k))
 
-    # Together a proof: beyond u = 9 the terms of `many` only fall; for p >= 1/2 the two quantities are at most k / 2^k
-    # <= 1/2 and k^2 / 2^k <= 9/8; k = 1 is plain.
+    # Together a proof: beyond u = 9 the terms of `many` only fall; 1/2 - 2p(1-p) = 2(p - 1/2)^2; k = 1 is plain; for
+    # p >= 1/2 the two quantities are at most k / 2^k <= 1/2 and k^2 / 2^k <= 9/8.
     yield interval.nonnegative(few, {"p": (0, Fraction(1, 2))})
     yield interval.nonnegative(many, {"u": (0, 9)})
     yield exhaustive.forall(lambda: product([Fraction(n, 60) for n in range(61)], range(1, 25)), below)
@@ -232,7 +232,7 @@ def degradation(form: Any) -> Checks:
     easy, hard = ((st.tuples(fractions(*offset, 8), fractions(*feature, 2))) for offset, feature in
                   (((0, 7), (-2, 6)), ((-7, 1), (-6, 2))))
     two = st.tuples(easy, hard).map(lambda t: tuple((Fraction(1, 2), b, f) for b, f in t))
-    yield falsify.forall(st.tuples(two, st.integers(2, 7), fractions(1, 7, 8)), in_bandit, examples=100,
+    yield falsify.forall(st.tuples(two, st.integers(2, 7), fractions(1, 7, 8)), in_bandit, examples=60,
                          given=lambda prompts, k, share: form.conflict(_slopes(prompts, k)[0]))
 
 

@@ -70,7 +70,8 @@ conflict_identity = Claim(
              "covariance_subtracted": _SPLIT._replace(
                  inner=lambda w, a, q: _mean(q, w) * _mean(q, a) - _covariance(q, w, a)),
              "mean_weight_one": _SPLIT._replace(inner=lambda w, a, q: _mean(q, a) + _covariance(q, w, a))},
-    note="So pass@k conflicts with pass@1 iff Cov(w_k, a) < -E[w_k] |grad J_1|^2.")
+    note="So pass@k conflicts with pass@1 iff Cov(w_k, a) < -E[w_k] |grad J_1|^2. The symbolic proof is of three prompts "
+         "with two parameters.")
 
 
 class Diagonal(NamedTuple):

@@ -69,7 +69,8 @@ weight_threshold = Claim(
              "weight_exponent_k": _ABOVE_ONE._replace(weight=lambda p, k: k * (1 - p) ** k)},
     also_true={"without_several_samples": _ABOVE_ONE._replace(  # every power of 1 is 1: w_1 = 1 nowhere exceeds 1
         exponent=lambda k: -1 / (k - 1) if k != 1 else -1, given=lambda k: k >= 1)},
-    note="Below the threshold a prompt counts more in grad J_k than in grad J_1: 1/2 at k = 2, 0.37004 at k = 4.")
+    note="Below the threshold a prompt counts more in grad J_k than in grad J_1: 1/2 at k = 2, 0.37004 at k = 4. The "
+         "identity w_k = 1 at the threshold is proved; with the strict decay of w_k it gives the equivalence.")
 
 
 class Smoothness(NamedTuple):
@@ -135,5 +136,5 @@ smoothness_constants = Claim(
              "score_1_over_e": _UNIFORM._replace(score=lambda k: Fraction(7, 19)),  # the limit of (1-1/k)^(k-1) is 1/e
              "grows_with_k": _UNIFORM._replace(score=lambda k: k, square=lambda k: k ** 2),  # never attained
              "attained_at_4": _UNIFORM._replace(at_square=(4, _HALF))},
-    note="Proof: on p <= 1/2 the cases k = 2, ..., 8 and, with (1-p)^j <= exp(-jp), all k >= 9 are certified covers; on "
-         "p >= 1/2 both terms are at most k^2 / 2^k, and 9/8 is its maximum over k.")
+    note="Proof: on p <= 1/2 small k and, with (1-p)^j <= exp(-jp), all others are certified covers; on p >= 1/2 the two "
+         "quantities are at most k / 2^k and k^2 / 2^k.")
