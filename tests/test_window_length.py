@@ -204,8 +204,16 @@ def test_min_window_at_tolerance_zero_is_decided():
 
 def test_min_window_stops():
     close = [sign_chain(F(1, 50)), sign_chain(F(-1, 50))]
-    with pytest.raises(ValueError, match=r"tolerance=1e-09 is not reached by windows up to longest=30.*0\.000395"):
+    with pytest.raises(ValueError, match=r"tolerance=1e-09 is not reached by windows up to 30 \(longest=30\).*0\.000395"):
         min_window(close, EVEN, 1e-9, longest=30)
+
+
+def test_min_window_stops_where_pasts_become_too_many(monkeypatch):
+    source = random.Random(5)
+    chains = [random_chain(source, (0, 1, 2), 1) for _ in range(2)]
+    monkeypatch.setattr("theory.window_length._risk.STATES", 500)
+    with pytest.raises(ValueError, match=r"up to 8 .*excess is 0\.0136797; it leaves more than 500 pasts"):
+        min_window(chains, EVEN, 1e-12)
 
 
 @pytest.mark.parametrize("tolerance", [-1, math.nan, math.inf, "0.1", None])
@@ -239,7 +247,7 @@ def test_bad_chains(chains, prior, window, message):
 
 
 def test_other_bad_arguments():
-    with pytest.raises(ValueError, match=r"loss='hinge' is unknown; need one of 'squared', 'zero_one', 'log'"):
+    with pytest.raises(ValueError, match=r"loss='hinge' is unknown; need one of 'squared', 'log', 'zero_one'"):
         excess_risk(HALF, EVEN, 1, loss="hinge")
     with pytest.raises(ValueError, match="window=0 is shorter"):
         bayes_predictor(HALF, EVEN, ())

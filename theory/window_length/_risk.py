@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from theory.window_length._chains import (
     Beliefs,
@@ -20,7 +20,18 @@ from theory.window_length._chains import (
 
 __all__ = ["ambiguous", "bayes_predictor", "excess_risk", "min_window", "plug_in_excess", "posterior"]
 
+STATES = 200_000  # `min_window` gives up beyond this many distinct pairs (last P symbols, posterior)
+
 Predict = Callable[[tuple[Fraction, ...], tuple[Fraction, ...]], Fraction]
+
+
+class Loss(NamedTuple):
+    """What a loss makes of beliefs: the excess exactly, the excess in floats, and whether chains that are still possible
+    (weight > 0) share an optimal forecast."""
+
+    expected: Callable[[Beliefs], Any]
+    roughly: Callable[[Beliefs], Any]
+    settled: Callable[[Sequence[Process], Context, Sequence[int]], bool]
 
 
 def excess_risk(chains: Sequence[Chain], prior: Sequence[Any], window: int, *, loss: str = "squared"
@@ -41,7 +52,7 @@ def excess_risk(chains: Sequence[Chain], prior: Sequence[Any], window: int, *, l
     >>> excess_risk([flip(Fraction(1, 2)), flip(Fraction(-1, 2))], [Fraction(1, 2)] * 2, 3)
     Fraction(3, 20)
     """
-    expected = _loss(loss)[0]
+    expected = _loss(loss).expected
     processes, weights = read_chains(chains, prior)
     window = check_window(window, memory_of(processes))
     return expected(Beliefs(processes, weights).grow_to(window))
@@ -55,19 +66,21 @@ def min_window(chains: Sequence[Chain], prior: Sequence[Any], tolerance: Any, *,
     the windows tell apart, with certainty, all chains that would be forecast differently.
 
     ValueError: tolerance negative or nan; tolerance 0 that no window reaches (decided, not given up); a tolerance that
-    no window up to `longest` reaches, with the excess at `longest`; and those of `excess_risk`."""
-    expected, settled = _loss(loss)
+    no window up to `longest` reaches, or none before the pasts that must be told apart exceed 200,000, with the excess
+    there; and those of `excess_risk`."""
+    kind = _loss(loss)
     processes, weights = read_chains(chains, prior)
     if not isinstance(tolerance, Real) or not 0 <= float(tolerance) < math.inf:
         raise ValueError(f"tolerance={tolerance!r} must be a finite number >= 0")
     beliefs = Beliefs(processes, weights)
     longest = check_window(longest, beliefs.memory)
     if tolerance == 0:
-        return _settling_window(beliefs, settled, loss)
-    while (excess := expected(beliefs)) > tolerance:
-        if beliefs.window == longest:
-            raise ValueError(f"tolerance={tolerance} is not reached by windows up to longest={longest}, where the "
-                             f"excess is {float(excess):.6g}; need a larger tolerance or longest")
+        return _settling_window(beliefs, kind, loss)
+    while (rough := kind.roughly(beliefs)) > tolerance * (1 + 1e-9) or kind.expected(beliefs) > tolerance:
+        if beliefs.window == longest or len(beliefs.states) > STATES:
+            why = "" if beliefs.window == longest else f"; it leaves more than {STATES} pasts to tell apart"
+            raise ValueError(f"tolerance={tolerance} is not reached by windows up to {beliefs.window} (longest={longest}), "
+                             f"where the excess is {float(rough):.6g}{why}; need a larger tolerance or longest")
         beliefs.grow_to(beliefs.window + 1)
     return beliefs.window
 
@@ -129,14 +142,14 @@ def ambiguous(chains: Sequence[Chain], prior: Sequence[Any]) -> bool:
     return not all(_same_mean(processes, past, ratio) for past, ratio in beliefs.states)
 
 
-def _settling_window(beliefs: Beliefs, settled: Callable[..., bool], loss: str) -> int:
+def _settling_window(beliefs: Beliefs, kind: Loss, loss: str) -> int:
     """The first window of excess 0. Which chains stay possible depends on supports alone, and the set of pairs (last P
     symbols, possible chains) has finitely many values and follows from its predecessor: a repetition settles it."""
     processes = beliefs.processes
     reached = {(past, tuple(int(weight > 0) for weight in ratio)) for past, ratio in beliefs.states}
     met: set[frozenset[Any]] = set()
     window = beliefs.window
-    while not all(settled(processes, past, alive) for past, alive in reached):
+    while not all(kind.settled(processes, past, alive) for past, alive in reached):
         if (key := frozenset(reached)) in met:
             raise ValueError(f"tolerance=0 is reached by no window: under loss={loss!r}, chains that call for "
                              "different forecasts share windows of every length; need tolerance > 0")
@@ -180,8 +193,23 @@ def _same_best_symbol(processes: Sequence[Process], past: Context, ratio: Sequen
 
 
 def _squared(beliefs: Beliefs) -> Fraction:
-    """sum over states of mass * (A - B^2 / C), A, B, C the sums of weight, weight * mean, weight * mean^2 turned round,
-    in integers: numerators are gathered by denominator before the fractions meet."""
+    """Numerators are gathered by denominator before the fractions meet, in pairs, so that large ones meet late."""
+    by_total, scale = _squared_terms(beliefs)
+    terms = [Fraction(numerator, total) for total, numerator in by_total.items()]
+    while len(terms) > 1:
+        terms = [sum(terms[i:i + 2], Fraction(0)) for i in range(0, len(terms), 2)]
+    return terms[0] / scale
+
+
+def _squared_roughly(beliefs: Beliefs) -> float:
+    """The same to nearly full float precision, at a fraction of the cost: all terms are >= 0."""
+    by_total, scale = _squared_terms(beliefs)
+    return math.fsum(numerator / (total * scale) for total, numerator in by_total.items())
+
+
+def _squared_terms(beliefs: Beliefs) -> tuple[dict[int, int], int]:
+    """Excess = sum of numerator / denominator / scale over the dict {denominator: numerator}, all integers: a state
+    gives mass * (C A - B^2) / C with A, B, C the sums of weight * mean^2, weight * mean, weight."""
     means = {past: [_mean(process, past) for process in beliefs.processes] for past in {p for p, _ in beliefs.states}}
     unit = math.lcm(*(mean.denominator for row in means.values() for mean in row))
     whole = {past: [int(mean * unit) for mean in row] for past, row in means.items()}
@@ -191,10 +219,7 @@ def _squared(beliefs: Beliefs) -> Fraction:
         second = sum(weight * mean * mean for weight, mean in zip(ratio, whole[past], strict=True))
         total = sum(ratio)
         by_total[total] = by_total.get(total, 0) + mass * (second * total - first * first)
-    terms = [Fraction(numerator, total) for total, numerator in by_total.items()]
-    while len(terms) > 1:  # in pairs, so that large denominators meet late
-        terms = [sum(terms[i:i + 2], Fraction(0)) for i in range(0, len(terms), 2)]
-    return terms[0] / (beliefs.scale * unit * unit)
+    return by_total, beliefs.scale * unit * unit
 
 
 def _zero_one(beliefs: Beliefs) -> Fraction:
@@ -223,11 +248,11 @@ def _log(beliefs: Beliefs) -> float:
     return math.fsum(terms)
 
 
-_LOSSES: dict[str, tuple[Callable[[Beliefs], Any], Callable[..., bool]]] = {
-    "squared": (_squared, _same_mean), "zero_one": (_zero_one, _same_best_symbol), "log": (_log, _same_row)}
+_LOSSES = {"squared": Loss(_squared, _squared_roughly, _same_mean), "log": Loss(_log, _log, _same_row),
+           "zero_one": Loss(_zero_one, _zero_one, _same_best_symbol)}
 
 
-def _loss(loss: str) -> tuple[Callable[[Beliefs], Any], Callable[..., bool]]:
+def _loss(loss: str) -> Loss:
     if loss not in _LOSSES:
         raise ValueError(f"loss={loss!r} is unknown; need one of {', '.join(map(repr, _LOSSES))}")
     return _LOSSES[loss]
