@@ -4,7 +4,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -119,11 +119,14 @@ def theory_claims() -> dict[str, Claim[Any]]:
     return found
 
 
-def unsupported() -> list[str]:
-    """Ids of judgeable claims of `theory` for which no evidence is registered, after importing every slug."""
-    for slug in slugs():
+def unsupported(only: Collection[str] | None = None) -> list[str]:
+    """Ids of judgeable claims of `theory` for which no evidence is registered, after importing every slug, or those
+    of `only`."""
+    wanted = slugs() if only is None else [slug for slug in slugs() if slug in only]
+    for slug in wanted:
         import_slug(slug)
-    return sorted(i for i, c in theory_claims().items() if c.standing.judgeable and i not in _REGISTERED)
+    return sorted(i for i, c in theory_claims().items() if c.standing.judgeable and i not in _REGISTERED
+                  and (only is None or i.split(".")[0] in only))
 
 
 def registry() -> dict[str, Claim[Any]]:

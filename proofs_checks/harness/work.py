@@ -30,19 +30,24 @@ class Options:
 def plan(names: Sequence[str], *, variant: str | None = None) -> tuple[list[str], list[dict[str, Any]]]:
     """Ids of the claims to judge, and entries of those that are only listed: without evidence, or not judgeable.
 
-    LookupError, naming it, for a name that is neither a slug nor a claim, or a variant that no named claim has."""
-    lacking = unsupported()
+    With names, only the evidence of these papers is imported. LookupError, naming it, for a name that is neither a slug
+    nor a claim, or a variant that no named claim has."""
+    lacking = unsupported({name.split(".")[0] for name in names} or None)
     claims = {**theory_claims(), **registered()}
     known = {i.split(".")[0] for i in claims} | set(slugs())
     for name in names:
         if name not in known and name not in claims:
-            raise LookupError(f"no paper and no claim is called {name!r}; papers: {', '.join(sorted(known))}")
+            slug = name.split(".")[0]
+            near = sorted(i for i in claims if i.split(".")[0] == slug)
+            there = f"claims of {slug}: {', '.join(near)}" if near else f"papers: {', '.join(sorted(known))}"
+            raise LookupError(f"no paper and no claim is called {name!r}; {there}")
     chosen = {i: c for i, c in claims.items() if not names or i in names or i.split(".")[0] in names}
     tasks = [i for i, c in chosen.items() if c.standing.judgeable and i not in lacking]
     if variant is not None:
         tasks = [i for i in tasks if variant in claims[i].variants()]
         if not tasks:
-            raise LookupError(f"no claim among {', '.join(chosen)} has a variant {variant!r}")
+            there = sorted({v for c in chosen.values() for v in c.variants()})
+            raise LookupError(f"no claim among {', '.join(chosen)} has a variant {variant!r}; variants: {', '.join(there)}")
         return sorted(tasks), []
     return sorted(tasks), [claim_entry(facts(c), []) for i, c in chosen.items() if i not in tasks]
 

@@ -1,0 +1,333 @@
+"""The commands that judge, draw and re-check: exit codes, what they write and what they never write, wherever they run."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy
+from click.testing import CliRunner, Result
+
+from proofs_checks.engines import exhaustive
+from proofs_checks.harness import bind, cache, work
+from proofs_checks.harness.cli import main
+from proofs_checks.harness.judge import Trial, evidence
+from simulations.__main__ import main as simulations_main
+
+ROOT = Path(__file__).resolve().parents[1]
+QUICK = ["pass_at_k.gradient_weight", "pass_at_k.weight_threshold"]
+
+green = toy.claim("green")
+red = toy.claim("red", mutants={**green.mutants, "true_after_all": toy.weight})
+false = toy.claim("false", form=lambda p, k: k * (1 - p) ** k)
+unjudged = toy.claim("unjudged")
+
+
+@evidence(green)
+def green_checks(weight: Any):
+    yield exhaustive.forall(toy.grid, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+
+@evidence(red)
+def red_checks(weight: Any):
+    yield exhaustive.forall(toy.grid, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+
+@evidence(false)
+def false_checks(weight: Any):
+    yield exhaustive.forall(toy.grid, lambda p, k: toy.slope(p, k) == weight(p, k))
+
+
+def call(*args: object) -> Result:
+    done = CliRunner().invoke(main, list(map(str, args)))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def check(folder: Path, *args: str) -> tuple[int, dict[str, Any], Result]:
+    done = call("check", *args, "--out", folder)
+    found = sorted(folder.glob("*.json"))
+    return done.exit_code, json.loads(found[0].read_text()) if found else {}, done
+
+
+def timeless(report: Any) -> Any:
+    """A report without its seconds."""
+    if isinstance(report, dict):
+        return {k: timeless(v) for k, v in report.items() if k != "seconds"}
+    return list(map(timeless, report)) if isinstance(report, list) else report
+
+
+# check
+
+def test_a_green_claim_exits_0_and_writes_a_partial_report(tmp_path: Path):
+    code, report, done = check(tmp_path, "toy.green")
+    assert code == 0 and not report["complete"] and "toy.green" in done.stdout and "partial run" in done.stdout
+    assert not (tmp_path / "report.json").exists() and len(list((tmp_path / "certificates").iterdir())) == 3
+
+
+@pytest.mark.parametrize(("name", "said"), [("toy.red", "SURVIVED"), ("toy.false", "exhaustive EXHAUSTIVE says REFUTED"),
+                                            ("pass_at_k.gradient_weight toy.red", "toy.red")])
+def test_what_is_not_green_exits_1_and_is_named(tmp_path: Path, name: str, said: str):
+    code, report, done = check(tmp_path, *name.split())
+    assert code == 1 and said in done.stdout + done.stderr and f"not green: {name.split()[-1]}" in done.stderr
+    assert "refutable check toy." in done.stdout and not any(e["green"] for e in report["claims"] if e["paper"] == "toy")
+
+
+@pytest.mark.parametrize("args", [("nope",), ("pass_at_k.nope",), ("toy.green", "--variant", "nope"), ("--jobs", "0"),
+                                  ("toy.green", "--at-least", "NOPE")])
+def test_wrong_use_exits_2_names_the_culprit_and_writes_nothing(tmp_path: Path, args: tuple[str, ...]):
+    code, _, done = check(tmp_path / "build", *args)
+    assert code == 2 and args[-1].removeprefix("pass_at_k.") in done.stderr and not (tmp_path / "build").exists()
+    if args == ("pass_at_k.nope",):
+        assert "pass_at_k.gradient_weight" in done.stderr
+    if "--variant" in args:
+        assert "exponent_k" in done.stderr
+
+
+def test_one_variant(tmp_path: Path):
+    code, report, _ = check(tmp_path, "toy.green", "--variant", "exponent_k")
+    (entry,) = report["claims"]
+    assert code == 0 and list(entry["variants"]) == ["exponent_k"] and entry["partial"] and not entry["green"]
+    assert check(tmp_path, "toy.red", "--variant", "true_after_all")[0] == 1
+    assert check(tmp_path, "toy.red", "--variant", "exponent_k")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["toy.green", "toy.red"])
+def test_a_filtered_run_is_never_green_and_never_the_report(tmp_path: Path, name: str):
+    code, report, done = check(tmp_path, name, "--at-least", "certified")
+    assert code == 0 and not report["claims"][0]["green"] and report["claims"][0]["partial"]
+    assert "0 of 1 claims green" in done.stdout and not (tmp_path / "report.json").exists()
+
+
+def test_a_filtered_run_of_everything_is_not_the_report_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(work, "plan", lambda names, variant=None: (["toy.green"], []))
+    call("check", "--at-least", "CERTIFIED", "--out", tmp_path)
+    assert (tmp_path / "partial.json").exists() and not (tmp_path / "report.json").exists()
+    assert call("check", "--out", tmp_path).exit_code == 0 and json.loads((tmp_path / "report.json").read_text())["complete"]
+
+
+def test_a_claim_without_evidence_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    listed = [work.claim_entry(work.facts(unjudged), [])]
+    monkeypatch.setattr(work, "plan", lambda names, variant=None: (["toy.green"], listed))
+    done = call("check", "--out", tmp_path)
+    assert done.exit_code == 1 and "toy.unjudged: no evidence is registered" in done.stderr
+
+
+def test_a_failed_canary_makes_the_report_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    failed = {"passed": False, "jax": "0.10.2", "backend": "cpu", "reason": "wrong sums"}
+    monkeypatch.setattr("proofs_checks.harness.doctor.canary", lambda: failed)
+    monkeypatch.setattr(work, "plan", lambda names, variant=None: (["toy.green"], []))
+    done = call("check", "--out", tmp_path)
+    assert done.exit_code == 1 and "canary failed: wrong sums" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return timeless(check(tmp_path_factory.mktemp("serial"), *QUICK)[1])
+
+
+def test_processes_give_the_same_report(tmp_path: Path, serial: dict[str, Any]):
+    code, report, _ = check(tmp_path, *QUICK, "--jobs", "2")
+    assert code == 0 and timeless(report) == serial and [e["id"] for e in report["claims"]] == sorted(QUICK)
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    from distributed import LocalCluster
+
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as found:
+        yield found.scheduler_address
+
+
+def test_a_dask_cluster_gives_the_same_report(tmp_path: Path, serial: dict[str, Any], cluster: str):
+    code, report, _ = check(tmp_path, *QUICK, "--dask", cluster)
+    assert code == 0 and timeless(report) == serial
+
+
+def test_naming_a_paper_imports_the_evidence_of_no_other(tmp_path: Path):
+    program = ("import sys; from proofs_checks.harness import work; from proofs_checks.harness.registry import slugs;"
+               "work.plan(['pass_at_k.gradient_weight']);"
+               "print(*(s for s in slugs() if f'proofs_checks.{s}' in sys.modules))")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.split() == ["pass_at_k"]
+
+
+# the cache of earlier results
+
+def test_a_second_run_reads_the_cache_and_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cache, "QUICK", -1.0)
+    first = check(tmp_path, "toy.green", "toy.red")[1]
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()}
+    assert len(kept) == 7
+    assert timeless(check(tmp_path, "toy.green", "toy.red")[1]) == timeless(first)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()} == kept
+    check(tmp_path, "toy.green", "--fresh")
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()} == kept
+
+
+EDITS = {"verdict": lambda text: text.replace('"REFUTED"', '"HOLDS"'),
+         "kill": lambda text: text.replace('"HOLDS"', '"REFUTED"'),
+         "witness": lambda text: text.replace('"witness": null', '"witness": {"tuple": [1, 2]}'),
+         "truncated": lambda text: text[:len(text) // 2], "empty": lambda text: "", "not json": lambda text: "green",
+         "list": lambda text: "[]", "rung": lambda text: text.replace('"EXHAUSTIVE"', '"KERNEL"'),
+         "universal": lambda text: text.replace('"universal": false', '"universal": true')}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("name", ["toy.red", "toy.false"])
+def test_a_corrupt_cache_never_turns_red_into_green(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, edit: str):
+    monkeypatch.setattr(cache, "QUICK", -1.0)
+    code, before, _ = check(tmp_path, name)
+    for path in (tmp_path / "cache").iterdir():
+        path.write_text(EDITS[edit](path.read_text()))
+    again, after, _ = check(tmp_path, name)
+    assert code == again == 1 and timeless(after) == timeless(before)
+
+
+def test_entries_of_other_variants_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cache, "QUICK", -1.0)
+    _, before, _ = check(tmp_path, "toy.red")
+    texts = {path: path.read_text() for path in sorted((tmp_path / "cache").iterdir())}
+    for path, text in zip(texts, [*list(texts.values())[1:], next(iter(texts.values()))], strict=True):
+        path.write_text(text)
+    code, after, _ = check(tmp_path, "toy.red")
+    assert code == 1 and timeless(after) == timeless(before)
+
+
+def test_the_key_follows_the_sources_of_the_paper_and_of_the_harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    import shutil
+
+    for room in cache.ROOMS:
+        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "ROOT", tmp_path)
+
+    def key(slug: str = "pass_at_k") -> str:
+        return cache.sources.__wrapped__(f"proofs_checks.{slug}")
+
+    def edited(name: str) -> str:
+        path = tmp_path / name
+        before = path.read_text()
+        path.write_text(before + "\n# a comment\n")
+        found = key()
+        path.write_text(before)
+        return found
+
+    unedited = key()
+    assert unedited != key("window_length") and edited("proofs_checks/window_length.py") == unedited
+    for name in ("theory/claim.py", "simulations/pass_at_k.py", "proofs_checks/harness/judge.py"):
+        assert edited(name) != unedited, name
+
+
+# recheck
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Path:
+    check(tmp_path, "toy.green")
+    return tmp_path / "certificates"
+
+
+def test_a_folder_of_sound_certificates_is_accepted(certificates: Path):
+    done = call("recheck", certificates)
+    assert done.exit_code == 0 and "3 accepted, 0 rejected" in done.stdout and not done.stderr
+    assert "replayed with the claim's own predicate" in done.stdout and "toy.green.claim.0.json" in done.stdout
+    assert "1 accepted" in call("recheck", certificates / "toy.green.claim.0.json").stdout
+    assert "3 accepted" in call("recheck", certificates.parent / "certificates", "--standalone").stdout
+
+
+def test_each_rejected_certificate_is_one_line(certificates: Path):
+    files = sorted(certificates.iterdir())
+    files[0].write_text("{")
+    data = json.loads(files[1].read_text())
+    files[1].write_text(json.dumps({**data, "variant": "claim" if data["variant"] != "claim" else "exponent_k"}))
+    done = call("recheck", certificates, certificates / "absent.json")
+    assert done.exit_code == 1 and "1 accepted, 3 rejected" in done.stdout
+    lines = done.stderr.splitlines()
+    assert len(lines) == 3 and all(line.startswith("rejected: ") for line in lines) and "Traceback" not in done.output
+    assert [Path(line.split(": ")[1]).name for line in lines] == [files[0].name, files[1].name, "absent.json"]
+
+
+@pytest.mark.parametrize("change", [{"claim": "toy.gone"}, {"kind": "no"}, {"claim": 3}, {"subjects": []}, {"stream": "x"},
+                                    {"stream": None}, {"engine": "other"}, {"schema": "2"}, {"variant": "gone"}])
+def test_whatever_a_certificate_says_there_is_no_traceback(certificates: Path, change: dict[str, Any]):
+    path = certificates / "toy.green.claim.0.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    done = call("recheck", path)
+    assert done.exit_code == 1 and done.stderr.count("\n") == 1 and done.stderr.startswith(f"rejected: {path}: ")
+
+
+def test_a_claim_that_reads_otherwise_today_rejects_its_old_certificate(certificates: Path, monkeypatch: pytest.MonkeyPatch):
+    changed = toy.claim("green", statement=r"\text{another}")
+    registered = work.registered()
+    monkeypatch.setattr(bind, "registered", lambda: {**registered, "toy.green": changed})
+    monkeypatch.setattr(bind, "find", lambda claim: claim)
+    done = call("recheck", certificates / "toy.green.exponent_k.0.json")
+    assert done.exit_code == 1 and "reads otherwise today" in done.stderr
+
+
+def test_a_folder_without_certificates_is_wrong_use(tmp_path: Path):
+    (tmp_path / "notes.txt").write_text("x")
+    done = call("recheck", tmp_path)
+    assert done.exit_code == 2 and str(tmp_path) in done.stderr
+    assert call("recheck").exit_code == 2
+
+
+def test_the_checks_of_a_claim_are_built_once_for_many_certificates(certificates: Path, monkeypatch: pytest.MonkeyPatch):
+    bind._trial.cache_clear()
+    made = []
+    original = Trial._call
+    monkeypatch.setattr(Trial, "_call", lambda self, variant: made.append(variant) or original(self, variant))
+    assert call("recheck", certificates, certificates).exit_code == 0
+    assert sorted(made) == sorted(green.variants())
+
+
+# figures
+
+def test_a_figure_is_the_same_file_each_time(tmp_path: Path):
+    assert call("figures", "pass_at_k", "--out", tmp_path / "a").exit_code == 0
+    assert simulations_main(["pass_at_k", "--out", str(tmp_path / "b")]) == 0
+    one, two = ((tmp_path / folder / "pass_at_k.svg").read_bytes() for folder in "ab")
+    assert one == two and one.startswith(b"<?xml") and b"<dc:date>" not in one
+    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == ["pass_at_k.svg"] * 2
+
+
+def test_both_kinds_of_figures_are_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from types import ModuleType
+
+    from matplotlib.figure import Figure
+
+    for room, slug in (("simulations", "one"), ("simulations", "both"), ("simulations", "none"), ("proofs_checks", "two"),
+                       ("proofs_checks", "both")):
+        made = ModuleType(f"{room}.{slug}")
+        if slug != "none":
+            made.figure = lambda: Figure(figsize=(1, 1))
+        monkeypatch.setitem(sys.modules, made.__name__, made)
+    monkeypatch.setattr("simulations.__main__.slugs", lambda: ["one", "both", "none"])
+    monkeypatch.setattr("proofs_checks.harness.registry.slugs", lambda: ["two", "both"])
+    done = call("figures", "--out", tmp_path)
+    assert done.exit_code == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["both.checks.svg", "both.svg", "one.svg", "two.svg"]
+    assert len(done.stdout.splitlines()) == 4
+    refused = call("figures", "none", "--out", tmp_path / "x")
+    assert refused.exit_code == 2 and "'none' has no figure()" in refused.stderr and not (tmp_path / "x").exists()
+
+
+def test_unknown_figures_are_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    done = call("figures", "pass_at_k", "nope", "--out", tmp_path / "x")
+    assert done.exit_code == 2 and "'nope'" in done.stderr and not (tmp_path / "x").exists()
+    assert simulations_main(["nope", "--out", str(tmp_path / "x")]) == 2 and "'nope'" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_simulators_draw_without_the_other_rooms(tmp_path: Path):
+    program = ("import sys, simulations.__main__ as m; code = m.main(['pass_at_k', '--out', sys.argv[1]]);"
+               "print(code, *({'theory', 'causal', 'proofs_checks', 'sympy', 'matplotlib.pyplot'} & set(sys.modules)))")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program, str(tmp_path)], capture_output=True, text=True,
+                          cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
+    assert done.stdout.splitlines()[-1] == "0" and (tmp_path / "pass_at_k.svg").is_file()
+    assert "prefer-no-gather" not in done.stderr
