@@ -44,7 +44,7 @@ def posterior_average(forecast):
                    for past, _ in case.joint(window))
 
     yield exhaustive.forall(lambda: ((*case, window) for case in grid()[::2] for window in (1, 2)), average)
-    yield falsify.forall(with_window, average, examples=40)
+    yield falsify.forall(with_window, average, examples=25)
 
 
 @evidence(thy.posterior_variance)
@@ -54,7 +54,7 @@ def posterior_variance(excess):
             risk(mixture, prior, window) - oracle(mixture, prior, window))
 
     yield exhaustive.forall(lambda: ((*case, window) for case in grid() for window in (1, 2, 3)), lost)
-    yield falsify.forall(with_window, lost, examples=40)
+    yield falsify.forall(with_window, lost, examples=25)
 
 
 @evidence(thy.decomposition)
@@ -64,7 +64,7 @@ def decomposition(gain):
             risk(mixture, prior, window) - risk(mixture, prior, window + 1))
 
     yield exhaustive.forall(lambda: ((*case, window) for case in grid()[::4] for window in (1, 2)), drop)
-    yield falsify.forall(with_window, drop, examples=40)
+    yield falsify.forall(with_window, drop, examples=25)
 
 
 @evidence(thy.longer_helps)
@@ -96,7 +96,7 @@ def exact_condition(ambiguous):
 
     yield exhaustive.forall(grid, oracle_missed)
     yield exhaustive.forall(grid, improvable)
-    yield falsify.forall(anywhere, oracle_missed, examples=60)
+    yield falsify.forall(anywhere, oracle_missed, examples=40)
 
 
 @evidence(thy.late_gain)
@@ -123,7 +123,7 @@ def never_worse(relation):
     yield exhaustive.forall(lambda: ((*case, window, loss) for case in grid() for window in (1, 2) for loss in losses),
                             ordered)
     yield falsify.forall(st.tuples(with_window, st.sampled_from(losses)).map(lambda case: (*case[0], case[1])), ordered,
-                         examples=40)
+                         examples=25)
 
 
 @evidence(thy.decoupling)
@@ -139,7 +139,7 @@ def decoupling(statistic):
         return case.least(window, handed_over) == risk(mixture, prior, window)
 
     yield exhaustive.forall(lambda: ((*case, 3) for case in grid()), lossless)
-    yield falsify.forall(with_window, lossless, examples=40)
+    yield falsify.forall(with_window, lossless, examples=25)
 
 
 # --- the twin chains ------------------------------------------------------------------------------------------------
