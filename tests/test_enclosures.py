@@ -122,12 +122,12 @@ def test_strict_ends():
 
 def test_limits():
     field = Functions(64, germ=True)
-    above, infinite = (0, 0, True, False), (INF, INF, True, True)
+    above, infinite = (0, 0, True, None), (INF, INF, True, True)
     assert Program(["pow", X, "-1"], ["x"]).value([above], field)[:2] == (INF, INF)
     assert Program(["exp", ["mul", "-1", ["pow", X, "-1"]]], ["x"]).value([above], field)[:2] == (0, 0)
     assert Program(["add", ["log", ["add", "1", ["pow", X, "-1"]]], ["mul", "-1", ["pow", X, "-1"]]], ["x"]
                    ).value([infinite], field)[:2] == (0, 0)
-    assert Program(["mul", X, ["log", X]], ["x"]).value([above], field) == (0, 0, False, True)
+    assert Program(["mul", X, ["log", X]], ["x"]).value([above], field) == (0, 0, None, True)
     for tree in (["mul", ["pow", X, "2"], ["log", X]], ["add", ["pow", X, "-1"], ["log", X]]):
         with pytest.raises(Undetermined):
             Program(tree, ["x"]).value([above], field)
@@ -147,6 +147,24 @@ def test_gradients_enclose_difference_quotients(tree):
         fa, fb = (program.value([field.box(x, x)], field) for x in (a, b))
         low, high = Fraction(fb[0] - fa[1], field.one) / (b - a), Fraction(fb[1] - fa[0], field.one) / (b - a)
         assert Fraction(slope[0], field.one) <= high and low <= Fraction(slope[1], field.one)
+
+
+def test_limits_from_one_side_do_not_add_up():
+    """0 from above plus 0 from below has limit 0 from nowhere: claiming a side here once looped, and would be wrong."""
+    field, one = Functions(64, germ=True), 1 << 64
+    above, below = (0, 0, True, None), (0, 0, None, True)
+    assert field.add(above, below) == (0, 0, None, None)
+    assert field.add((one, one, False, False), above) == (one, one, True, None)
+    assert field.mul((one, one, True, None), (2 * one, 2 * one, None, True)) == (2 * one, 2 * one, None, None)
+    assert field.mul(above, below) == (0, 0, None, True)
+    assert field.absolute(below) == above
+    assert field.reciprocal(above)[:2] == (INF, INF) and field.reciprocal(below)[:2] == (NINF, NINF)
+    for op in (field.reciprocal, field.log, lambda a: field.root_power(a, 1, 2)):
+        with pytest.raises((Undefined, Undetermined)):
+            op(field.add(above, below))
+    assert field.tanh((INF, INF, True, True)) == (one, one, None, True)
+    assert field.atan((INF, INF, True, True))[0] < field.atan((INF, INF, True, True))[1]
+    assert field.cos(above)[2:] == (None, None)
 
 
 def test_unknown_and_malformed_trees():

@@ -28,10 +28,10 @@ class Search:
     """One statement: goal >= 0 (> 0 if strict) on `sides` under hypotheses."""
 
     def __init__(self, goal: Statement, strict: bool, given: Sequence[tuple[Statement, bool]], sides: Sequence[Side],
-                 *, boxes: int, deadline: float | None, seed: int) -> None:
+                 *, boxes: int, deadline: float | None, seed: int, refute: bool = True) -> None:
         self.goal, self.strict, self.given, self.sides = goal, strict, list(given), list(sides)
         self.budget, self.deadline, self.seed = boxes, deadline, seed
-        self.used = 0
+        self.used, self.refute = 0, refute
         self.balls = Balls(goal.program)
         self.given_balls = [Balls(h.program) for h, _ in given]
         self.leaves: list[tuple[Box, str]] = []
@@ -43,7 +43,7 @@ class Search:
     def run(self) -> bool | None:
         """True: the leaves prove it; False: `witness` refutes it; None: `reason` says why neither."""
         ctx.prec = 64
-        if self._sample():
+        if self.refute and self._sample():
             return False
         if len(self.sides) == 1:
             self.zeros = list(self._find_zeros())
@@ -60,7 +60,7 @@ class Search:
                 self.leaves.append((box, method))
                 continue
             if self._middle_refutes(box):
-                return False
+                return False  # also where refuting is not the aim: then no proof exists
             axis = self._axis(box, slopes)
             if axis is None or depth > DEPTH * len(box):
                 self.reason = f"not closed on {checker._show(box)} after {self.used} boxes"

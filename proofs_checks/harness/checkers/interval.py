@@ -21,7 +21,7 @@ from proofs_checks.harness.enclosures._leaf import End, Side, Statement, by_tayl
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.trees import Tree, number
 
-__all__ = ["affine", "check", "end", "leaf_holds", "narrow", "tiles"]
+__all__ = ["affine", "check", "check_cover", "end", "leaf_holds", "narrow", "tiles"]
 
 Box = tuple[tuple[End, End], ...]
 PRECISIONS = (96, 192, 384)
@@ -40,19 +40,24 @@ def check(certificate: Mapping[str, Any]) -> None:
     if any(not isinstance(flag, bool) for _, flag in hypotheses):
         raise CertificateError("a hypothesis is a tree and a flag")
     sides = narrow(variables, [Side(end(lo), end(hi)) for lo, hi in domain], hypotheses)
-    boxes = [tuple((end(lo), end(hi)) for lo, hi in box) for box in certificate["boxes"]]
-    methods = certificate["methods"]
-    if len(methods) != len(boxes) or len(boxes) > MOST_BOXES:
-        raise CertificateError(f"{len(boxes)} boxes with {len(methods)} methods; at most {MOST_BOXES} are read")
     if sides is None:
-        if boxes:
+        if certificate["boxes"]:
             raise CertificateError("boxes in an empty domain")
         return
-    tiles(sides, boxes)
     goal = statement(certificate["goal"], variables)
     given = [(statement(tree, variables), flag) for tree, flag in hypotheses]
+    check_cover(goal, certificate["strict"], given, sides, certificate["boxes"], certificate["methods"])
+
+
+def check_cover(goal: Statement, strict: bool, given: Sequence[tuple[Statement, bool]], sides: Sequence[Side],
+                written: Any, methods: Any) -> None:
+    """Raise unless the boxes tile the sides and each method proves the statement on its box."""
+    if len(methods) != len(written) or len(written) > MOST_BOXES:
+        raise CertificateError(f"{len(written)} boxes with {len(methods)} methods; at most {MOST_BOXES} are read")
+    boxes = [tuple((end(lo), end(hi)) for lo, hi in box) for box in written]
+    tiles(sides, boxes)
     for box, method in zip(boxes, methods, strict=True):
-        if not leaf_holds(goal, certificate["strict"], given, leaf(sides, box), method):
+        if not leaf_holds(goal, strict, given, leaf(sides, box), method):
             raise CertificateError(f"method {method!r} does not prove the statement on the box {_show(box)}")
 
 

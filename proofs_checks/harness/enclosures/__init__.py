@@ -40,4 +40,4 @@ def evaluate(tree: Tree, box: Mapping[str, tuple[Fraction | float, Fraction | fl
     sides = [field.box(lo, hi) for lo, hi in box.values()]
     lo, hi, lo_strict, hi_strict = Program(tree, list(box)).value(sides, field)
     ends = [x if isinstance(x, float) else Fraction(x, field.one) for x in (lo, hi)]
-    return Interval(ends[0], ends[1], lo_strict, hi_strict)
+    return Interval(ends[0], ends[1], bool(lo_strict), bool(hi_strict))

@@ -4,9 +4,9 @@ An interval is a tuple (lo, hi, lo_strict, hi_strict); ends are integers in unit
 of a quantity v, for every point of a box at which all of the expression is defined: lo <= v, and lo < v if lo_strict;
 likewise above. Rounding outward makes an end strict. Only finite values occur, so 0 times an infinite end is 0.
 
-`Arithmetic(bits, germ=True)` computes limits instead: an interval encloses the limit points of v along a path, and a
-strict end says that v stays on that side of the end near the limit; (0, 0, True, False) is "0 from above". There
-0 times infinity, and infinity minus infinity, are `Undetermined`."""
+`Arithmetic(bits, germ=True)` computes limits instead: an interval encloses the limit points of v along a path. Its flags
+say what is known near the limit: True, v > lo; False, v >= lo; None, nothing. So (0, 0, True, None) is "0 from above"
+and (1, 1, False, False) the constant 1. There 0 times infinity, and infinity minus infinity, are `Undetermined`."""
 from __future__ import annotations
 
 from fractions import Fraction
@@ -16,7 +16,8 @@ from proofs_checks.harness.trees import Undefined
 INF = float("inf")
 NINF = -INF
 Number = int | float
-Enclosure = tuple[Number, Number, bool, bool]
+Flag = bool | None
+Enclosure = tuple[Number, Number, Flag, Flag]
 
 
 class Undetermined(ArithmeticError):
@@ -61,7 +62,7 @@ class Arithmetic:
                 raise Undetermined("infinity minus infinity")
         else:
             hi = NINF if a[1] is NINF or b[1] is NINF else a[1] + b[1]
-        return lo, hi, a[2] or b[2], a[3] or b[3]
+        return lo, hi, both(a[2], b[2]), both(a[3], b[3])
 
     def neg(self, a: Enclosure) -> Enclosure:
         """-a."""
@@ -75,7 +76,8 @@ class Arithmetic:
         """a b: the hull of the four corners, strict where no corner that attains an end is itself attained."""
         lo: Number = INF
         hi: Number = NINF
-        lo_strict = hi_strict = True
+        lo_flag: Flag = True
+        hi_flag: Flag = True
         bits = self.bits
         for x, x_out in ((a[0], a[2]), (a[1], a[3])):
             for y, y_out in ((b[0], b[2]), (b[1], b[3])):
@@ -93,40 +95,46 @@ class Arithmetic:
                     down = product >> bits
                     exact = down << bits == product
                     up = down if exact else down + 1
-                out = (x_out or y_out) and not (x == 0 and not x_out) and not (y == 0 and not y_out)
+                out: Flag = True
+                if exact:
+                    if x_out is None or y_out is None:
+                        out = None
+                    else:
+                        out = (x_out or y_out) and not (x == 0 and not x_out) and not (y == 0 and not y_out)
                 if down < lo:
-                    lo, lo_strict = down, out or not exact
+                    lo, lo_flag = down, out
                 elif down == lo:
-                    lo_strict = lo_strict and (out or not exact)
+                    lo_flag = weaker(lo_flag, out)
                 if up > hi:
-                    hi, hi_strict = up, out or not exact
+                    hi, hi_flag = up, out
                 elif up == hi:
-                    hi_strict = hi_strict and (out or not exact)
+                    hi_flag = weaker(hi_flag, out)
         if lo == 0 and ((positive(a) and positive(b)) or (negative(a) and negative(b))):
-            lo_strict = True
+            lo_flag = True
         elif hi == 0 and ((positive(a) and negative(b)) or (negative(a) and positive(b))):
-            hi_strict = True
-        return lo, hi, lo_strict, hi_strict
+            hi_flag = True
+        return lo, hi, lo_flag, hi_flag
 
     def reciprocal(self, a: Enclosure) -> Enclosure:
         """1 / a, for a of one sign."""
-        if negative(a):
-            return self.neg(self.reciprocal(self.neg(a)))
         if not positive(a):
-            raise Undefined("division by an interval that contains 0")
+            if not negative(a):
+                raise Undefined("division by an interval that contains 0")
+            return self.neg(self.reciprocal(self.neg(a)))
         lo, hi, lo_out, hi_out = a
         square = 1 << 2 * self.bits
         low: Number = 0
         high: Number = INF
-        low_out = high_out = True
+        low_out: Flag = True
+        high_out: Flag = True
         if isinstance(hi, int):
             low, rest = divmod(square, hi) if hi else (INF, 1)  # hi = 0: only the germ "0 from above"
-            low_out = bool(rest) or hi_out
+            low_out = True if rest else hi_out
         if isinstance(lo, float):  # only the germ "to infinity"
-            high, high_out = 0, False
+            high, high_out = 0, None
         elif lo:
             high, rest = divmod(square, lo)
-            high, high_out = high + bool(rest), bool(rest) or lo_out
+            high, high_out = high + bool(rest), True if rest else lo_out
         return low, high, low_out, high_out
 
     def integer_power(self, a: Enclosure, n: int) -> Enclosure:
@@ -141,7 +149,7 @@ class Arithmetic:
             return self.neg(self.integer_power(self.neg(a), n))
         elif a[0] < 0:
             low = self.integer_power((0, _minus(a[0]), False, a[2]), n)
-            high = self.integer_power((0, a[1], False, a[3]), n)
+            high = self.integer_power((0, a[1], False, a[3]), n)  # each half on its own: the odd power is monotone
             return _minus(low[1]), high[1], low[3], high[3]
         result = None
         while n:
@@ -158,11 +166,13 @@ class Arithmetic:
         lo, hi, lo_out, hi_out = a
         if lo < 0:
             raise Undefined("a root of an interval that contains negative numbers")
+        if self.germ and not positive(a):
+            raise Undetermined("a root of something that may tend to 0 from below")
         if p < 0:
             return self.reciprocal(self.root_power(a, -p, q))
         low = self._root(lo, q, False)
         high = self._root(hi, q, True)
-        return self.integer_power((low[0], high[0], low[1] or lo_out, high[1] or hi_out), p)
+        return self.integer_power((low[0], high[0], True if low[1] else lo_out, True if high[1] else hi_out), p)
 
     def _root(self, x: Number, q: int, up: bool) -> tuple[Number, bool]:
         if isinstance(x, float):
@@ -173,11 +183,13 @@ class Arithmetic:
 
     def absolute(self, a: Enclosure) -> Enclosure:
         """|a|."""
-        if a[0] >= 0:
+        if a[0] > 0 or positive(a) or (a[0] == 0 and not self.germ):
             return a
-        if a[1] <= 0:
+        if a[1] < 0 or negative(a) or (a[1] == 0 and not self.germ):
             return self.neg(a)
         other = _minus(a[0])
+        if self.germ:
+            return 0, max(other, a[1]), False, None
         if other == a[1]:
             return 0, other, False, a[2] and a[3]
         return (0, other, False, a[2]) if other > a[1] else (0, a[1], False, a[3])
@@ -188,22 +200,30 @@ class Arithmetic:
             return self.neg(self.extremum([self.neg(a) for a in items], True))
         lo = max(a[0] for a in items)
         hi = max(a[1] for a in items)
-        return (lo, hi, any(a[2] for a in items if a[0] == lo), all(a[3] for a in items if a[1] == hi))
+        lows = [a[2] for a in items if a[0] == lo]
+        highs = [a[3] for a in items if a[1] == hi]
+        return (lo, hi, True if True in lows else False if False in lows else None,
+                None if None in highs else all(highs))
 
-    def hull(self, a: Enclosure, b: Enclosure) -> Enclosure:
-        """The least interval around both."""
-        lo, hi = min(a[0], b[0]), max(a[1], b[1])
-        return lo, hi, all(c[2] for c in (a, b) if c[0] == lo), all(c[3] for c in (a, b) if c[1] == hi)
+
+def both(a: Flag, b: Flag) -> Flag:
+    """The flag of a sum's end."""
+    return None if a is None or b is None else a or b
+
+
+def weaker(a: Flag, b: Flag) -> Flag:
+    """The flag of an end that either of two reaches."""
+    return None if a is None or b is None else a and b
 
 
 def positive(a: Enclosure) -> bool:
     """Whether a > 0 throughout."""
-    return a[0] > 0 or (a[0] == 0 and a[2])
+    return a[0] > 0 or (a[0] == 0 and a[2] is True)
 
 
 def negative(a: Enclosure) -> bool:
     """Whether a < 0 throughout."""
-    return a[1] < 0 or (a[1] == 0 and a[3])
+    return a[1] < 0 or (a[1] == 0 and a[3] is True)
 
 
 def _minus(x: Number) -> Number:

@@ -10,6 +10,7 @@ from proofs_checks.harness.enclosures._arithmetic import (
     NINF,
     Arithmetic,
     Enclosure,
+    Flag,
     Number,
     Undetermined,
     negative,
@@ -17,7 +18,8 @@ from proofs_checks.harness.enclosures._arithmetic import (
 )
 from proofs_checks.harness.trees import Undefined
 
-End = tuple[Number, bool]
+Limit = tuple[Number, Number]  # bounds of a limit, rounded down and up
+_NONE: Limit = (0, 0)  # where infinite ends have been excluded
 _EXACT = {("exp", 0): 1, ("log", 1): 0, ("sin", 0): 0, ("cos", 0): 1, ("atan", 0): 0, ("sinh", 0): 0, ("cosh", 0): 1,
           ("tanh", 0): 0, ("erf", 0): 0, ("loggamma", 1): 0, ("loggamma", 2): 0, ("asin", 0): 0}
 
@@ -49,13 +51,14 @@ def _point(name: str, order: int, x: int, bits: int) -> tuple[int, int]:
 class Functions(Arithmetic):
     """`Arithmetic` with elementary and special functions."""
 
-    def _ends(self, a: Enclosure, f: Callable[[int], tuple[int, int]], at_minus: End, at_plus: End) -> Enclosure:
-        """An increasing function from its bounds at points; `at_minus`, `at_plus` are its limits at infinity."""
-        def end(x: Number, strict: bool, upper: bool) -> End:
+    def _ends(self, a: Enclosure, f: Callable[[int], tuple[int, int]], at_minus: Limit, at_plus: Limit) -> Enclosure:
+        """A strictly increasing function from its bounds at points and at both infinities."""
+        def end(x: Number, flag: Flag, upper: bool) -> tuple[Number, Flag]:
             if isinstance(x, float):
-                return at_plus if x > 0 else at_minus
+                bounds = at_plus if x > 0 else at_minus
+                return bounds[upper], True if (x > 0) == upper else None
             lo, hi = f(x)
-            return (hi if upper else lo), strict or lo != hi
+            return (hi if upper else lo), True if lo != hi else flag
         lo, hi = end(a[0], a[2], False), end(a[1], a[3], True)
         return lo[0], hi[0], lo[1], hi[1]
 
@@ -63,19 +66,19 @@ class Functions(Arithmetic):
         """Exponential; beyond 2^20 an upper end counts as infinite, below -2^20 a lower end as 0."""
         limit = 1 << self.bits + 20
         if a[1] is NINF:  # a germ: 0 from above
-            return 0, 0, True, False
+            return 0, 0, True, None
         if a[0] is INF:
             return INF, INF, True, True
         if a[0] > limit:
             raise Undetermined("exponential of a number beyond 2^20")
 
-        def end(x: Number, strict: bool, upper: bool) -> End:
+        def end(x: Number, flag: Flag, upper: bool) -> tuple[Number, Flag]:
             if x > limit:
                 return INF, True
             if x < -limit:
                 return (1 if upper else 0), True
             lo, hi = _point("exp", 0, int(x), self.bits)
-            return (hi if upper else max(lo, 0)), strict or lo != hi
+            return (hi if upper else max(lo, 0)), True if lo != hi else flag
         low, high = end(a[0], a[2], False), end(a[1], a[3], True)
         return low[0], high[0], low[1], high[1]
 
@@ -88,41 +91,45 @@ class Functions(Arithmetic):
             return _point("log", 0, x, self.bits)
         if a[1] == 0:
             return NINF, NINF, True, True
-        e = self._ends((a[0] or self.one, a[1], a[2], a[3]), f, (NINF, True), (INF, True))
-        return (e[0], e[1], e[2], e[3]) if a[0] else (NINF, e[1], True, e[3])
+        e = self._ends((a[0] or self.one, a[1], a[2], a[3]), f, (NINF, NINF), (INF, INF))
+        return e if a[0] else (NINF, e[1], True, e[3])
 
     def entropy(self, a: Enclosure) -> Enclosure:
         """u log u on u > 0: convex, least at 1/e with the value -1/e = -0.36787944117144232..., 0 at the ends 0 and 1."""
         if not positive(a):
             raise Undefined("logarithm of an interval that contains 0 or a negative number")
 
-        def end(x: Number, strict: bool) -> tuple[Number, Number, bool]:
+        def end(x: Number) -> tuple[Number, Number]:
             if isinstance(x, float):
-                return INF, INF, True
+                return INF, INF
             if x == 0:
-                return 0, 0, True
+                return 0, 0
             e = self.mul((x, x, False, False), self.log((x, x, False, False)))
-            return e[0], e[1], strict
-        left, right = end(a[0], a[2]), end(a[1], a[3])
+            return e[0], e[1]
+        left, right = end(a[0]), end(a[1])
         if a[1] == 0:  # a germ: 0 from below
-            return 0, 0, False, True
+            return 0, 0, None, True
         hi = max(left[1], right[1])
-        strict = all(e[2] for e in (left, right) if e[1] == hi)
+        flags = [flag for e, flag in ((left, a[2]), (right, a[3])) if e[1] == hi]
+        strict = None if None in flags else all(flags)
         if a[1] * 100 <= 36 * self.one:
-            return right[0], hi, right[2], strict
+            return right[0], hi, a[3], strict
         if a[0] * 100 >= 37 * self.one:
-            return left[0], hi, left[2], strict
+            return left[0], hi, a[2], strict
         return -(self.one * 36787944117144233 // 10**17) - 1, hi, True, strict
 
     def atan(self, a: Enclosure) -> Enclosure:
         """Arc tangent."""
         half = reals.pi(self.bits + 64) >> 65
-        return self._ends(a, lambda x: _point("atan", 0, x, self.bits), (-half - 1, True), (half + 1, True))
+        return self._ends(a, lambda x: _point("atan", 0, x, self.bits), (-half - 1, -half), (half, half + 1))
 
     def asin(self, a: Enclosure) -> Enclosure:
         """Arc sine = atan(x / sqrt(1 - x^2)), a within [-1, 1]."""
         if a[0] < -self.one or a[1] > self.one:
             raise Undefined("arc sine of an interval beyond [-1, 1]")
+        if self.germ and not (negative(self.sub(a, (self.one, self.one, False, False)))
+                              and positive(self.add(a, (self.one, self.one, False, False)))):
+            raise Undetermined("arc sine of something that may tend to +-1 from outside")
 
         def f(x: int) -> tuple[int, int]:
             if x == 0:
@@ -134,7 +141,7 @@ class Functions(Arithmetic):
             y = self.sub((self.one, self.one, False, False), self.mul(e, e))
             e = self.atan(self.mul(e, self.reciprocal(self.root_power((max(y[0], 0), y[1], True, False), 1, 2))))
             return int(e[0]), int(e[1])
-        return self._ends(a, f, (0, True), (0, True))
+        return self._ends(a, f, _NONE, _NONE)
 
     def acos(self, a: Enclosure) -> Enclosure:
         """Arc cosine = pi/2 - arc sine; exactly 0 at 1."""
@@ -159,14 +166,15 @@ class Functions(Arithmetic):
 
     def _circular(self, a: Enclosure, name: str, top: int, bottom: int) -> Enclosure:
         one = self.one
+        flag: Flag = None if self.germ else False
         if isinstance(a[0], float) or isinstance(a[1], float) or max(abs(a[0]), abs(a[1])) >> self.bits >= 1 << 19:
-            return -one, one, False, False
+            return -one, one, flag, flag
         left, right = (_point(name, 0, int(x), self.bits) for x in (a[0], a[1]))
         if a[0] == a[1] and left[0] == left[1]:
-            return left[0], left[1], False, False
+            return left[0], left[1], flag, flag
         hi = one if self._waves(a, top) else min(max(left[1], right[1]), one)
         lo = -one if self._waves(a, bottom) else max(min(left[0], right[0]), -one)
-        return lo, hi, False, False
+        return lo, hi, flag, flag
 
     def tan(self, a: Enclosure) -> Enclosure:
         """Tangent between two poles."""
@@ -178,17 +186,17 @@ class Functions(Arithmetic):
             e: Enclosure = (x, x, False, False)
             e = self.mul(self.sin(e), self.reciprocal(self.cos(e)))
             return int(e[0]), int(e[1])
-        return self._ends(a, f, (0, True), (0, True))
+        return self._ends(a, f, _NONE, _NONE)
 
     def sinh(self, a: Enclosure) -> Enclosure:
         """Hyperbolic sine, exact at 0."""
-        return self._hyperbolic(a, -1, (NINF, True))
+        return self._hyperbolic(a, -1, (NINF, NINF))
 
     def cosh(self, a: Enclosure) -> Enclosure:
         """Hyperbolic cosine, exact at 0."""
-        return self._hyperbolic(self.absolute(a), 1, (INF, True))
+        return self._hyperbolic(self.absolute(a), 1, (INF, INF))
 
-    def _hyperbolic(self, a: Enclosure, sign: int, at_minus: End) -> Enclosure:
+    def _hyperbolic(self, a: Enclosure, sign: int, at_minus: Limit) -> Enclosure:
         def f(x: int) -> tuple[int, int]:
             if x == 0:
                 value = self.one if sign > 0 else 0
@@ -196,7 +204,7 @@ class Functions(Arithmetic):
             e, m = self.exp((x, x, False, False)), self.exp((-x, -x, False, False))
             total = self.add(e, m if sign > 0 else self.neg(m))
             return int(total[0]) >> 1, -(-int(total[1]) >> 1)
-        return self._ends(a, f, at_minus, (INF, True))
+        return self._ends(a, f, at_minus, (INF, INF))
 
     def tanh(self, a: Enclosure) -> Enclosure:
         """Hyperbolic tangent = 1 - 2 / (exp(2x) + 1), strictly inside (-1, 1), exact at 0."""
@@ -213,7 +221,7 @@ class Functions(Arithmetic):
             e = self.reciprocal(self.add(self.exp((2 * x, 2 * x, False, False)), one))
             e = self.sub(one, self.add(e, e))
             return int(e[0]), int(e[1])
-        return self._ends(a, f, (-self.one, True), (self.one, True))
+        return self._ends(a, f, (-self.one, -self.one), (self.one, self.one))
 
     def erf(self, a: Enclosure) -> Enclosure:
         """Error function; beyond 12 only 1 - exp(-x^2) < erf(x) < 1 is used."""
@@ -225,7 +233,7 @@ class Functions(Arithmetic):
                 return _point("erf", 0, x, self.bits)
             tail = self.exp(self.neg(self.mul((x, x, False, False), (x, x, False, False))))
             return self.one - int(tail[1]), self.one
-        return self._ends(a, f, (-self.one, True), (self.one, True))
+        return self._ends(a, f, (-self.one, -self.one), (self.one, self.one))
 
     def polygamma(self, order: int, a: Enclosure) -> Enclosure:
         """psi^(order) on a > 0, monotone: increasing for even orders, decreasing for odd ones."""
@@ -241,12 +249,10 @@ class Functions(Arithmetic):
         def f(x: int) -> tuple[int, int]:
             lo, hi = _point("polygamma", order, x, self.bits)
             return (-hi, -lo) if flip else (lo, hi)
-        at_plus: End = (INF, True) if order == 0 else (0, True)
+        at_plus: Limit = (INF, INF) if order == 0 else (0, 0)
         if a[1] == 0:
             return NINF, NINF, True, True
-        e = self._ends((a[0] or self.one, a[1], a[2], a[3]), f, (NINF, True), at_plus)
-        if isinstance(a[0], float) and order:  # a germ: 0 from below
-            return 0, 0, False, True
+        e = self._ends((a[0] or self.one, a[1], a[2], a[3]), f, (NINF, NINF), at_plus)
         return e if a[0] else (NINF, e[1], True, e[3])
 
     def loggamma(self, a: Enclosure) -> Enclosure:
@@ -259,7 +265,8 @@ class Functions(Arithmetic):
         left = (INF, INF) if a[0] == 0 or a[0] is INF else _point(name, 0, int(a[0]), self.bits)
         right = (INF, INF) if a[1] is INF else _point(name, 0, int(a[1]), self.bits)
         hi = max(left[1], right[1])
-        hi_strict = all(s or isinstance(p[1], float) for p, s in ((left, a[2]), (right, a[3])) if p[1] == hi)
+        flags = [True if isinstance(p[1], float) else s for p, s in ((left, a[2]), (right, a[3])) if p[1] == hi]
+        hi_strict = None if None in flags else all(flags)
         if a[1] <= 146 * self.one // 100:
             return right[0], hi, a[3], hi_strict
         if a[0] * 100 >= 147 * self.one:
@@ -276,7 +283,7 @@ class Functions(Arithmetic):
             return self.one, self.one, False, False
         if negative(a):
             return -self.one, -self.one, False, False
-        if a[0] == a[1] == 0:
+        if a[0] == a[1] == 0 and not self.germ:
             return 0, 0, False, False
         return -self.one, self.one, False, False
 
@@ -291,12 +298,12 @@ class Functions(Arithmetic):
             e: Enclosure = (x, x, False, False)
             e = self.log(self.add(e, self.root_power(self.add(self.mul(e, e), one), 1, 2)))
             return max(int(e[0]), 0), (0 if x == 0 else int(e[1]))
-        return self._ends(a, f, (NINF, True), (INF, True))
+        return self._ends(a, f, (NINF, NINF), (INF, INF))
 
     def acosh(self, a: Enclosure) -> Enclosure:
         """Inverse hyperbolic cosine = log(x + sqrt(x^2 - 1)), a >= 1."""
         one: Enclosure = (self.one, self.one, False, False)
-        if a[0] < self.one:
+        if a[0] < self.one or (self.germ and not positive(self.sub(a, one))):
             raise Undefined("acosh of an interval that goes below 1")
         square = self.sub(self.mul(a, a), one)
         square = (max(square[0], 0), *square[1:])
@@ -309,5 +316,6 @@ class Functions(Arithmetic):
         ratio = self.sub(self.mul(self.add(one, one), self.reciprocal(self.sub(one, a))), one)
         if not positive(self.add(one, a)):
             raise Undefined("atanh of an interval beyond (-1, 1)")
-        ratio = (max(ratio[0], 0), ratio[1], ratio[2] or ratio[0] <= 0, ratio[3])
+        if ratio[0] <= 0:  # 1 + a > 0, shown above
+            ratio = (0, ratio[1], True, ratio[3])
         return self.mul(half, self.log(ratio))

@@ -12,7 +12,6 @@ from math import factorial
 from typing import Any
 
 from proofs_checks.harness import trees
-from proofs_checks.harness.enclosures import _reals as reals
 from proofs_checks.harness.enclosures._arithmetic import Undetermined, negative, positive
 from proofs_checks.harness.enclosures._functions import Functions
 from proofs_checks.harness.enclosures._program import Program, root
@@ -181,16 +180,17 @@ class Series:
         """Functions whose derivative is a power of a quadratic, and erf."""
         one, square = self.constant(self.ring.number(Fraction(1))), self.natural_power(list(u), 2)
         minus = self.scale(Fraction(-1), square)
-        table = {"atan": (square, one, -1), "asin": (one, minus, Fraction(-1, 2)), "acos": (one, minus, Fraction(-1, 2)),
+        table: dict[str, tuple[Jet, Jet, Fraction]] = {
+            "atan": (square, one, Fraction(-1)), "asin": (one, minus, Fraction(-1, 2)), "acos": (one, minus, Fraction(-1, 2)),
                  "asinh": (square, one, Fraction(-1, 2)), "acosh": (square, self.scale(Fraction(-1), one), Fraction(-1, 2)),
-                 "atanh": (one, minus, -1)}
+                 "atanh": (one, minus, Fraction(-1))}
         if name == "erf":
             factor = self.exp(minus)
             scale = self.ring.mul(self.ring.number(Fraction(2)), self.ring.power(self.ring.constant("pi"), Fraction(-1, 2)))
             factor = [self.ring.mul(scale, x) for x in factor]
         else:
             a, b, exponent = table[name]
-            factor = self.power(self.add(a, b), Fraction(exponent))
+            factor = self.power(self.add(a, b), exponent)
             if name == "acos":
                 factor = self.scale(Fraction(-1), factor)
         return self.integrate(self.mul(self.slope(u), factor), self.ring.function(name, u[0]))

@@ -50,7 +50,7 @@ def natural(goal: Statement, sides: Sequence[Side], bits: int) -> Enclosure | No
         return None
 
 
-def enough(low: float, low_strict: bool, strict: bool) -> bool:
+def enough(low: float, low_strict: bool | None, strict: bool) -> bool:
     """Whether a lower bound proves the claim."""
     return low > 0 or (low == 0 and (low_strict or not strict))
 
@@ -123,7 +123,7 @@ def _by_slopes(goal: Statement, sides: list[Side], strict: bool, bits: int) -> b
             end, is_open = (side.lo, side.lo_open) if lower else (side.hi, side.hi_open)
             if is_open or isinstance(end, float):
                 certain = slope[0] > 0 or slope[2] if lower else slope[1] < 0 or slope[3]
-                gained = gained or (certain and closed)
+                gained = gained or (bool(certain) and closed)
                 germs[i] = _germ(end, lower, field)
             sides[i], moved = Side(end, end), True
         if germs:
@@ -162,10 +162,11 @@ def _jumps(tree: Tree) -> bool:
 
 
 def _germ(end: End, from_above: bool, field: Functions) -> Enclosure:
+    """A variable that tends to an end of its side."""
     if isinstance(end, float):
         return (INF, INF, True, True) if end > 0 else (NINF, NINF, True, True)
     lo, hi, lo_strict, hi_strict = field.rational(Fraction(end))
-    return (lo, hi, True, hi_strict) if from_above else (lo, hi, lo_strict, True)
+    return (lo, hi, True, hi_strict or None) if from_above else (lo, hi, lo_strict or None, True)
 
 
 def _at_limit(goal: Statement, sides: Sequence[Side], germs: dict[int, Enclosure], strict: bool, gained: bool,
@@ -185,7 +186,7 @@ def _at_limit(goal: Statement, sides: Sequence[Side], germs: dict[int, Enclosure
         e = goal.program.value([germs.get(i) or field.box(*s) for i, s in enumerate(sides)], field)
     except (Undefined, Undetermined):
         return False
-    return enough(e[0], e[2] or gained, strict)
+    return enough(e[0], e[2] is True or gained, strict)
 
 
 def _on_face(goal: Statement, sides: Sequence[Side], gradient: Sequence[Enclosure], strict: bool, bits: int) -> bool:

@@ -1,0 +1,280 @@
+"""The ladder engine and its checker: tight and unbounded inequalities, their mutants, forged proofs."""
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from proofs_checks.engines import ladder
+from proofs_checks.harness.algebra import Field, nonnegative_on
+from proofs_checks.harness.certificate import seal
+from proofs_checks.harness.evidence import Verdict
+from proofs_checks.harness.recheck import CertificateError, recheck
+from proofs_checks.harness.trees import to_tree
+
+x, p, q, t = sp.symbols("x p q t", real=True)
+R, oo = sp.Rational, sp.oo
+KL = p * sp.log(p / q) + (1 - p) * sp.log((1 - p) / (1 - q))
+UNIT = [(p, True), (1 - p, True), (q, True), (1 - q, True)]
+SQUARE = {p: (0, 1), q: (0, 1)}
+CUMULANT = sp.log(1 - p + p * sp.exp(t)) - p * t
+
+
+def prove(goal, strict, hypotheses, box, **options):
+    found = ladder.decide_on(goal, strict, hypotheses, box, **options)
+    if found.certificate is not None:
+        assert found.verdict is Verdict.HOLDS
+        recheck(json.loads(json.dumps(seal(found.certificate))))
+    return found
+
+
+TRUE = {
+    "pinsker": (KL - 2 * (p - q) ** 2, False, UNIT, SQUARE),
+    "hoeffding_lemma": (t**2 / 8 - CUMULANT, False, [], {p: (0, 1), t: (-oo, oo)}),
+    "digamma_on_the_half_line": (sp.log(x) - 1 / (2 * x) - sp.digamma(x), True, [(x, True)], {x: (0, oo)}),
+    "trigamma_on_the_half_line": (sp.polygamma(1, x) - 1 / x, True, [(x, True)], {x: (0, oo)}),
+    "logistic_variance": (R(1, 4) - sp.exp(x) / (1 + sp.exp(x)) ** 2, False, [], {x: (-oo, oo)}),
+    "sinc": (1 - sp.sin(x) / x, False, [(x, True)], {x: (0, R(32, 10))}),
+    "log_taylor": ((1 + x) * sp.log(1 + x) - x - x**2 / 2 + x**3 / 6, True, [(x, True)], {x: (0, oo)}),
+    "gaussian_tail": (sp.exp(-x**2 / 2) - 1 + sp.erf(x / sp.sqrt(2)), False, [(x, True)], {x: (0, oo)}),
+    "kink": (x**2 - sp.Abs(sp.log(1 + x) - x), False, [], {x: (0, oo)}),
+    "roots_of_x": (sp.sqrt(x) + 1 / sp.sqrt(x) - 2, False, [(x, True)], {x: (0, oo)}),
+    "even_power": ((sp.exp(x) - 2) ** 2 * (1 + x**2), False, [], {x: (-oo, oo)}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(TRUE))
+def test_proved_with_a_certificate(name):
+    found = prove(*TRUE[name])
+    assert found.verdict is Verdict.HOLDS, found.summary
+
+
+FALSE = {
+    "pinsker_2.01": (KL - R(201, 100) * (p - q) ** 2, False, UNIT, SQUARE),
+    "hoeffding_lemma_1/9": (t**2 / 9 - CUMULANT, False, [], {p: (0, 1), t: (-oo, oo)}),
+    "digamma_0.6": (sp.log(x) - R(6, 10) / x - sp.digamma(x), True, [(x, True)], {x: (0, oo)}),
+    "trigamma_1.1": (sp.polygamma(1, x) - R(11, 10) / x, True, [(x, True)], {x: (0, oo)}),
+    "logistic_variance_0.24": (R(24, 100) - sp.exp(x) / (1 + sp.exp(x)) ** 2, False, [], {x: (-oo, oo)}),
+    "log_taylor_term_short": ((1 + x) * sp.log(1 + x) - x - x**2 / 2, True, [(x, True)], {x: (0, oo)}),
+    "kink_0.49": (R(49, 100) * x**2 - sp.Abs(sp.log(1 + x) - x), False, [], {x: (0, oo)}),
+    "gaussian_tail": (R(1, 2) * sp.exp(-x**2 / 2) - 1 + sp.erf(x / sp.sqrt(2)), False, [(x, True)], {x: (0, oo)}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FALSE))
+def test_mutants_are_refuted(name):
+    goal, strict, hypotheses, box = FALSE[name]
+    found = prove(goal, strict, hypotheses, box)
+    assert found.verdict is Verdict.REFUTED, found.summary
+    point = {s: R(found.witness[s.name].numerator, found.witness[s.name].denominator) for s in box}
+    assert goal.subs(point).evalf(60) < 0
+
+
+TRAPS = {
+    "pole_between": (sp.tan(x) - x, False, [], {x: (0, 2)}),  # negative beyond pi/2: refuted, not a ladder from 0
+    "one_over_x": (1 / x + 1, False, [], {x: (-R(1, 2), 1)}),
+    "strict_at_closed_end": (sp.exp(x) - 1 - x, True, [], {x: (0, oo)}),
+    "strict_at_even_zero": (x**2 * sp.exp(x), True, [], {x: (-oo, oo)}),
+    "limit_below": (sp.exp(-x) - R(1, 10**6), False, [], {x: (0, oo)}),
+    "log_undefined": (x**2 + 1 + 0 * x + sp.log(x) * 0 + sp.log(x + 1) ** 2, False, [], {x: (-2, 1)}),
+    "root_of_square": (sp.sqrt(x**2) - x - R(1, 10) * sp.Abs(x), False, [], {x: (-1, 1)}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(TRAPS))
+def test_traps_are_never_proved(name):
+    goal, strict, hypotheses, box = TRAPS[name]
+    assert prove(goal, strict, hypotheses, box, nodes=60, boxes=300).verdict is not Verdict.HOLDS
+
+
+def test_the_univariate_call():
+    found = ladder.decide(sp.exp(x) - 1 - x, False, x, -oo, oo)
+    assert found.verdict is Verdict.HOLDS
+    both = ladder.decide(KL - 2 * (p - q) ** 2, False, q, 0, 1, others={p: (0, 1)}, hypotheses=UNIT)
+    assert both.verdict is Verdict.HOLDS
+
+
+# ---- forged proofs
+
+@pytest.fixture(scope="module")
+def pinsker():
+    goal, strict, hypotheses, box = TRUE["pinsker"]
+    return ladder.decide_on(goal, strict, hypotheses, box).certificate
+
+
+@pytest.fixture(scope="module")
+def hoeffding():
+    goal, strict, hypotheses, box = TRUE["hoeffding_lemma"]
+    return ladder.decide_on(goal, strict, hypotheses, box).certificate
+
+
+def refused(certificate, change):
+    body = copy.deepcopy(dict(certificate))
+    change(body)
+    with pytest.raises(CertificateError) as error:
+        recheck(seal(body))
+    assert str(error.value)
+
+
+def test_another_claim_does_not_fit(pinsker, hoeffding):
+    assert pinsker["kind"] == hoeffding["kind"] == "ladder"
+    stronger = to_tree(KL - R(2001, 1000) * (p - q) ** 2)
+    refused(pinsker, lambda b: b.__setitem__("goal", stronger))
+    refused(pinsker, lambda b: b.__setitem__("strict", True))
+    refused(pinsker, lambda b: b.__setitem__("hypotheses", b["hypotheses"][:-1]))
+    refused(pinsker, lambda b: b["hypotheses"].__setitem__(0, [to_tree(p + 1), True]))
+    refused(pinsker, lambda b: b.__setitem__("proof", hoeffding["proof"]))
+    refused(hoeffding, lambda b: b.__setitem__("goal", to_tree(t**2 / 9 - CUMULANT)))
+    refused(hoeffding, lambda b: b.__setitem__("domain", [["0", "2"], ["-oo", "oo"]]))
+
+
+def nodes(value):
+    if isinstance(value, dict):
+        if "rule" in value:
+            yield value
+        for item in value.values():
+            yield from nodes(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from nodes(item)
+
+
+def test_every_stated_derivative_and_factor_is_verified(hoeffding):
+    """Each tree that a rule states is replaced by something larger: the checker must notice at that very rule."""
+    count = len(list(nodes(hoeffding["proof"])))
+    touched = 0
+    for k in range(count):
+        node = list(nodes(hoeffding["proof"]))[k]
+        for name in ("derivative", "cofactor"):
+            if name in node:
+                touched += 1
+
+                def change(body, k=k, name=name):
+                    target = list(nodes(body["proof"]))[k]
+                    target[name] = ["add", target[name], "1"]
+                refused(hoeffding, change)
+        if node["rule"] == "product":
+            touched += 1
+
+            def double(body, k=k):
+                target = list(nodes(body["proof"]))[k]
+                target["constant"] = str(2 * Fraction(target["constant"]))
+            refused(hoeffding, double)
+    assert touched >= 3
+
+
+def body(goal, sides, proof, strict=False, hypotheses=()):
+    names = sorted(sides)
+    return {"kind": "ladder", "variables": names, "domain": [sides[v] for v in names], "goal": goal, "strict": strict,
+            "hypotheses": list(hypotheses), "proof": proof}
+
+
+X = ["var", "x"]
+EXP = to_tree(sp.exp(x) - 1 - x)
+COVER = {"rule": "cover", "boxes": [[["0", "1"]]], "methods": ["n"]}
+
+
+def rung(**changes):
+    return {"rule": "derive", "variable": "x", "base": "0", "order": 1, "values": [{"how": "point"}],
+            "derivative": to_tree(sp.exp(x) - 1), "proof": COVER, **changes}
+
+
+def test_a_proof_by_hand():
+    assert recheck(seal(body(EXP, {"x": ["0", "1"]}, rung())))
+
+
+@pytest.mark.parametrize("proof", [
+    rung(base="1"), rung(base="1/2"), rung(base="-1"), rung(base="oo"), rung(order=0), rung(order=True), rung(order=13),
+    rung(values=[]), rung(values=[{"how": "trust"}]), rung(derivative=to_tree(sp.exp(x))), rung(proof={"rule": "magic"}),
+    rung(proof={"rule": "cover", "boxes": [], "methods": []}), rung(variable="y"), {"rule": "roots"},
+    {"rule": "product", "constant": "1", "factors": []}, {"rule": "product", "constant": "0", "factors": [[EXP, 1, 1, None]]},
+    {"rule": "product", "constant": "-1", "factors": [[to_tree(1 + x - sp.exp(x)), 1, -1, None]]},
+    {"rule": "split", "variable": "x", "at": ["1/2"], "proofs": [rung()]},
+    {"rule": "split", "variable": "x", "at": ["2"], "proofs": [rung(), rung()]},
+    {"rule": "cases", "term": X, "proofs": []},
+    {"rule": "toward", "variable": "x", "base": "0", "cofactor": "1", "value": {"how": "point"}, "proof": COVER},
+], ids=range(21))
+def test_wrong_proofs_of_a_true_statement(proof):
+    with pytest.raises(CertificateError):
+        recheck(seal(body(EXP, {"x": ["0", "1"]}, proof)))
+
+
+def test_a_pole_cannot_be_stepped_over():
+    """-1/x rises on both sides of 0 and is positive at -1: still not positive at 1."""
+    proof = {"rule": "derive", "variable": "x", "base": "-1", "order": 1, "values": [{"how": "point"}],
+             "derivative": ["pow", X, "-2"], "proof": {"rule": "cover", "boxes": [[["-1", "1"]]], "methods": ["n"]}}
+    with pytest.raises(CertificateError, match="defined"):
+        recheck(seal(body(["mul", "-1", ["pow", X, "-1"]], {"x": ["-1", "1"]}, proof)))
+
+
+def test_a_kink_has_no_derivative():
+    """sqrt(x^2) - x/2 must not be differentiated through 0 as if sqrt(x^2) = x."""
+    goal = to_tree(sp.sqrt(sp.Symbol("x") ** 2) - sp.Symbol("x") / 2)
+    proof = rung(base="-1", derivative="1/2", proof={"rule": "cover", "boxes": [[["-1", "1"]]], "methods": ["n"]})
+    with pytest.raises(CertificateError):
+        recheck(seal(body(goal, {"x": ["-1", "1"]}, proof)))
+
+
+def test_strictness_needs_an_open_end():
+    assert recheck(seal(body(EXP, {"x": ["0", "1"]}, rung(proof={"rule": "cover", "boxes": [[["0", "1"]]], "methods": ["g"]}),
+                             strict=True, hypotheses=[[X, True]])))
+    with pytest.raises(CertificateError):
+        recheck(seal(body(EXP, {"x": ["0", "1"]}, rung(), strict=True)))
+
+
+def test_hypotheses_do_not_guard_a_path():
+    """On x^2 >= 1 the goal x^3 - x + 1/10 >= 0 fails at -1.3, though it holds at 1 and rises from there."""
+    goal = to_tree(x**3 - x + R(1, 10))
+    guard = [to_tree(x**2 - 1), False]
+    proof = {"rule": "derive", "variable": "x", "base": "2", "order": 1, "values": [{"how": "point"}],
+             "derivative": to_tree(1 - 3 * x**2), "proof": {"rule": "cover", "boxes": [[["-2", "2"]]], "methods": ["h0"]}}
+    with pytest.raises(CertificateError):
+        recheck(seal(body(goal, {"x": ["-2", "2"]}, proof, hypotheses=[guard])))
+
+
+def test_polygamma_bounds_have_a_direction():
+    goal = to_tree(sp.digamma(x) - sp.log(x) + 1 / (2 * x))  # negative everywhere
+    for shift in (0, 1):
+        for terms in range(3):
+            for sign in (1, -1):
+                proof = {"rule": "bound", "term": ["digamma", X], "sign": sign, "shift": shift, "terms": terms, "goal": "0",
+                         "proof": {"rule": "cover", "boxes": [[["1", "2"]]], "methods": ["n"]}}
+                with pytest.raises(CertificateError):
+                    recheck(seal(body(goal, {"x": ["1", "2"]}, proof)))
+
+
+# ---- the algebra underneath
+
+def test_normal_forms_prove_equations_and_no_others():
+    field = Field()
+    equal = [(sp.exp(x) ** 2, sp.exp(2 * x)), (sp.sinh(x) ** 2 + 1, sp.cosh(x) ** 2), (sp.log(1 / x), -sp.log(x)),
+             (1 / sp.sqrt(1 + x) * (1 + x), sp.sqrt(1 + x)), (sp.tan(x), sp.sin(x) / sp.cos(x)),
+             (sp.sin(x) ** 4, (1 - sp.cos(x) ** 2) ** 2), ((x**2 - 1) / (x - 1), x + 1)]
+    for a, b in equal:
+        assert field.equal(field.read(to_tree(a)), field.read(to_tree(b))), (a, b)
+    z = sp.Symbol("x")
+    different = [(sp.sqrt(z**2), z), (sp.log(z**2), 2 * sp.log(z)), (sp.exp(x), x), (sp.sqrt(x * p), sp.sqrt(x)), (x, x + 1)]
+    for a, b in different:
+        assert not field.equal(field.read(to_tree(a)), field.read(to_tree(b))), (a, b)
+
+
+def test_derivatives_agree_with_sympy():
+    for f in (KL, CUMULANT, sp.atan(2 * x) * sp.erf(x), sp.sqrt(1 + x**2) / (1 + x), sp.polygamma(1, x**2), (1 + x) ** x):
+        for v in sorted(f.free_symbols, key=str):
+            field = Field()
+            ours = field.derivative(field.read(to_tree(f)), v.name)
+            assert field.equal(ours, field.read(to_tree(sp.diff(f, v))))
+
+
+@pytest.mark.parametrize(("coefficients", "lo", "hi", "weak", "strict"), [
+    ([1, -2, 1], -5, 5, True, False), ([1, -2, 1], 2, 5, True, True), ([0, 1], 0, 5, True, False),
+    ([0, 1], -1, 5, False, False),
+    ([-2, 0, 1], 0, 1, False, False), ([4, 0, -4, 0, 1], -3, 3, True, False), ([1], 0, 1, True, True), ([0], 0, 1, True, False),
+    ([1, 0, 1], float("-inf"), float("inf"), True, True), ([0, 0, 0, 1], float("-inf"), 0, False, False)])
+def test_sturm(coefficients, lo, hi, weak, strict):
+    ends = [e if isinstance(e, float) else Fraction(e) for e in (lo, hi)]
+    assert nonnegative_on(coefficients, *ends) is weak
+    assert nonnegative_on(coefficients, *ends, strict=True) is strict
