@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -17,24 +17,22 @@ __all__ = ["command"]
 @click.argument("slugs", nargs=-1, metavar="[SLUG]...")
 @click.option("--out", default="build/figures", type=click.Path(file_okay=False, path_type=Path), show_default=True,
               help="Folder of the figures.")
-def command(slugs: tuple[str, ...], out: Path) -> None:
+@click.option("--jobs", default=1, type=click.IntRange(1), show_default=True, help="Processes on this machine.")
+def command(slugs: tuple[str, ...], out: Path, jobs: int) -> None:
     """Draw the figures of the named papers, or of all.
 
     `simulations.SLUG.figure()` becomes OUT/SLUG.svg; `proofs_checks.SLUG.figure()`, for figures that need several
     rooms, becomes OUT/SLUG.svg too, or OUT/SLUG.checks.svg where the simulator has one of its own."""
-    from simulations.__main__ import save
-
     try:
-        jobs = list(_jobs(slugs))
+        drawings = [(module, out / name) for name, module in _drawings(slugs)]
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from error
-    for name, module in bar(jobs, "drawing"):
-        path = out / f"{name}.svg"
-        save(module.figure(), path)
+    paths = bar(_drawn(drawings, jobs), len(drawings), "drawing")
+    for path in list(paths) if sys.stderr.isatty() else paths:  # lines would tear the bar
         click.echo(path)
 
 
-def _jobs(names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def _drawings(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Names of files and the modules whose `figure()` goes there. LookupError for a name without a figure."""
     from proofs_checks.harness.registry import slugs as ours
     from simulations.__main__ import slugs as theirs
@@ -43,9 +41,29 @@ def _jobs(names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     for name in names or known:
         if name not in known:
             raise LookupError(f"no paper is called {name!r}; papers: {', '.join(known)}")
-        modules = [importlib.import_module(f"{room}.{name}") for room, there in
-                   (("simulations", theirs()), ("proofs_checks", ours())) if name in there]
-        found = [module for module in modules if hasattr(module, "figure")]
+        modules = [f"{room}.{name}" for room, there in (("simulations", theirs()), ("proofs_checks", ours())) if name in there]
+        found = [module for module in modules if hasattr(importlib.import_module(module), "figure")]
         if names and not found:
             raise LookupError(f"{name!r} has no figure()")
-        yield from zip((name, f"{name}.checks"), found, strict=False)
+        yield from zip((f"{name}.svg", f"{name}.checks.svg"), found, strict=False)
+
+
+def _drawn(drawings: Sequence[tuple[str, Path]], jobs: int) -> Iterator[Path]:
+    """Paths of the figures as they are finished."""
+    if jobs == 1:
+        yield from (draw(*drawing) for drawing in drawings)
+        return
+    from concurrent.futures import as_completed
+
+    from proofs_checks.harness.work import process_pool
+
+    with process_pool(jobs) as pool:
+        yield from (future.result() for future in as_completed([pool.submit(draw, *drawing) for drawing in drawings]))
+
+
+def draw(module: str, path: Path) -> Path:
+    """Draw one figure, in whichever process."""
+    from simulations.__main__ import save
+
+    save(importlib.import_module(module).figure(), path)
+    return path

@@ -23,7 +23,7 @@ def command(paths: tuple[Path, ...], standalone: bool) -> None:
     files = [file for path in paths for file in _files(path)]
     how: dict[str, list[Path]] = defaultdict(list)
     rejected = 0
-    for file in bar(files, "checking"):
+    for file in bar(files, len(files), "checking"):
         kind, said = _examined(file, standalone)
         if kind is None:
             rejected += 1
