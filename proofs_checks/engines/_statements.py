@@ -9,7 +9,7 @@ from typing import Any
 from proofs_checks.harness.language import Problem
 from proofs_checks.harness.trees import Tree, is_relation, to_tree
 
-__all__ = ["call", "conditions", "exact_point", "names_of", "problem_of", "samples", "survives", "symbols_of"]
+__all__ = ["call", "concerns", "conditions", "exact_point", "names_of", "problem_of", "samples", "survives", "symbols_of"]
 
 
 def names_of(arity_or_symbols: Any) -> list[str]:
@@ -64,21 +64,26 @@ def exact_point(witness: Any, names: Sequence[str]) -> list[Fraction]:
 
 
 def samples(count: int, size: int) -> Iterator[list[Fraction]]:
-    """A fixed sequence of rational points of growing height."""
+    """A fixed sequence of rational points, by turns in [-20, 20], [0, 1] and [0, 20], of denominators up to 16."""
     state = 1
-    for _ in range(count):
+    for number in range(count):
         point = []
         for _ in range(size):
-            state = (state * 1103515245 + 12345) % (1 << 31)
-            point.append(Fraction(state % 41 - 20, 1 + state // 41 % 7))
+            state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+            draw = state >> 33
+            whole = Fraction(draw % 41 - 20, 1 + draw // 41 % 7)
+            point.append((whole, Fraction(draw % 17, 16), abs(whole))[number % 3])
         yield point
 
 
 def survives(function: Callable[..., Any], given: Callable[..., Any] | None, point: Sequence[Fraction]) -> bool:
     """Whether the statement holds at a rational point, by the claim's own functions on Fractions."""
-    if given is not None and not all(map(_true, _items(call(given, point)))):
-        return True
-    return all(map(_true, _items(call(function, point))))
+    return not concerns(given, point) or all(map(_true, _items(call(function, point))))
+
+
+def concerns(given: Callable[..., Any] | None, point: Sequence[Fraction]) -> bool:
+    """Whether the hypotheses hold at the point."""
+    return given is None or all(map(_true, _items(call(given, point))))
 
 
 def _items(found: Any) -> list[Any]:

@@ -123,11 +123,13 @@ def conclude(problem: Problem, reports: Reports) -> Evidence:
 
 def _how(report: dict[str, Any]) -> str:
     certificate = report.get("certificate") or {}
-    size = {"lemma": lambda c: f"{len(c['instances'])} lemma instances",
-            "sos": lambda c: f"{len(c.get('blocks', ()))} blocks", "interval": lambda c: f"{len(c.get('boxes', ()))} boxes"}
     kind = certificate.get("kind")
-    detail = f" ({size[kind](certificate)})" if kind in size else ""
-    return report.get("summary") or f"proved by {report.get('engine', report['stage'])}{detail}"
+    names = {"interval": "a cover of boxes", "ladder": "a ladder of derivatives", "implication": "covers and ladders",
+             "sos": "sums of squares", "lemma": "z3 with lemma instances"}
+    sizes = {"lemma": ("instances", "instances"), "sos": ("blocks", "blocks"), "interval": ("boxes", "boxes"),
+             "implication": ("parts", "cases")}
+    size = f" ({len(certificate.get(sizes[kind][0], ()))} {sizes[kind][1]})" if kind in sizes else ""
+    return f"proved by {names.get(str(kind), report['stage'])}{size}"
 
 
 def _scope(problem: Problem) -> str:

@@ -10,6 +10,7 @@ from proofs_checks.engines.portfolio._domain import undefined
 from proofs_checks.engines.portfolio._search import Search
 from proofs_checks.engines.smt._decide import TRUST, decide
 from proofs_checks.harness.certificate import seal
+from proofs_checks.harness.checkers._reduction import Case
 from proofs_checks.harness.language import Problem
 
 __all__ = ["Report", "algebra", "analysis", "sealed", "warm", "witness_report"]
@@ -42,15 +43,12 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> 
     yield {"stage": "searched"}
     if where or problem.integers:
         return
-    for seconds in (2.0, deadline - time.monotonic() - 0.2):
-        notes: list[str] = []
-        body = _by_cover(problem, cancelled, min(deadline, time.monotonic() + seconds), notes)
-        if body is not None:
-            yield {"stage": "interval", "verdict": "holds", "certificate": sealed(problem, body), "engine": "interval"}
-            return
-        yield {"stage": "interval", "verdict": "open", "reason": "; ".join(notes)}
-        if cancelled() or not any("time" in note for note in notes):
-            return
+    notes: list[str] = []
+    body = _by_cover(problem, cancelled, deadline - 0.2, notes)
+    if body is not None:
+        yield {"stage": "cover", "verdict": "holds", "certificate": sealed(problem, body), "engine": body["kind"]}
+    else:
+        yield {"stage": "cover", "verdict": "open", "reason": "; ".join(notes)}
 
 
 class _Deadline(float):
@@ -72,32 +70,75 @@ class _Deadline(float):
 
 def _by_cover(problem: Problem, cancelled: Never, deadline: float | None = None, notes: list[str] | None = None
               ) -> dict[str, Any] | None:
-    """The body of a certificate by covers of boxes, one for each case."""
-    from proofs_checks.engines.interval import decide_trees
+    """The body of a certificate by covers of boxes and ladders, one for each case."""
     from proofs_checks.harness.checkers._reduction import cases
-    from proofs_checks.harness.checkers.interval import end
-    from proofs_checks.harness.enclosures._leaf import Side
-    from proofs_checks.harness.evidence import Verdict
 
     notes = notes if notes is not None else []
-    parts = []
+    parts: list[dict[str, Any]] = []
+    end = deadline or time.monotonic() + 1.0
     try:
-        for case in cases(problem.subject):
-            if cancelled():
+        found = cases(problem.subject)
+        for case in found:
+            share = (end - time.monotonic()) / (len(found) - len(parts))
+            part = _prove_case(case, time.monotonic() + share, cancelled, notes)
+            if part is None:
                 return None
-            domain = [Side(end(lo), end(hi)) for lo, hi in case.domain]
-            found = decide_trees(case.goal, case.strict, [(tree, strict) for tree, strict in case.hypotheses],
-                                 case.variables, domain,
-                                deadline=_Deadline(deadline or time.monotonic() + 1.0, cancelled))
-            if found.verdict is not Verdict.HOLDS or not isinstance(found.certificate, Mapping):
-                notes.append(found.summary)
-                return None
-            parts.append({**found.certificate, "hypotheses": [list(h) for h in found.certificate["hypotheses"]]})
+            parts.append(part)
     except (ValueError, ArithmeticError, RecursionError) as error:
         notes.append(f"{type(error).__name__}: {error}")
         return None
     return {**parts[0], "subject": problem.subject} if len(parts) == 1 else {
         "kind": "implication", "subject": problem.subject, "parts": parts}
+
+
+def _prove_case(case: Case, end_at: float, cancelled: Never, notes: list[str]) -> dict[str, Any] | None:
+    """A cover with few boxes, then a ladder, then a cover with many."""
+    from proofs_checks.engines.interval import BOXES, decide_trees
+    from proofs_checks.harness.checkers.interval import end
+    from proofs_checks.harness.enclosures._leaf import Side
+    from proofs_checks.harness.evidence import Verdict
+
+    domain = [Side(end(lo), end(hi)) for lo, hi in case.domain]
+    given = [(tree, strict) for tree, strict in case.hypotheses]
+    left = end_at - time.monotonic()
+    for boxes in (150, BOXES):
+        found = decide_trees(case.goal, case.strict, given, case.variables, domain, boxes=boxes,
+                             deadline=_Deadline(end_at - 0.7 * left if boxes != BOXES else end_at, cancelled))
+        if found.verdict is Verdict.HOLDS and isinstance(found.certificate, Mapping):
+            return {**found.certificate, "hypotheses": case.hypotheses}
+        if boxes != BOXES:
+            body = _ladder(case, domain, _Deadline(end_at - 0.3 * left, cancelled))
+            if body is not None:
+                return body
+    notes.append(f"boxes: {found.summary}")
+    return None
+
+
+def _ladder(case: Case, domain: list[Any], deadline: float) -> dict[str, Any] | None:
+    try:
+        from proofs_checks.engines.ladder._solve import Solver
+    except ImportError:
+        return None
+    from proofs_checks.harness.checkers import ladder
+    from proofs_checks.harness.checkers._ladder_rules import Sequent
+    from proofs_checks.harness.checkers.interval import narrow
+    from proofs_checks.harness.recheck import CertificateError
+
+    given = tuple((tree, strict) for tree, strict in case.hypotheses)
+    sides = narrow(case.variables, domain, given)
+    if sides is None:
+        return None
+    proof = Solver(nodes=400, boxes=3000, deadline=deadline).solve(
+        Sequent(case.goal, case.strict, given, tuple(case.variables), tuple(sides)))
+    if proof is None:
+        return None
+    body = {"kind": "ladder", "variables": case.variables, "domain": case.domain, "goal": case.goal,
+            "strict": case.strict, "hypotheses": case.hypotheses, "proof": proof}
+    try:
+        ladder.check(body)
+    except CertificateError:
+        return None
+    return body
 
 
 def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> Iterator[Report]:

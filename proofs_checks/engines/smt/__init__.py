@@ -60,19 +60,21 @@ def forall(predicate: Callable[..., Any], arity_or_symbols: Any, *, given: Calla
 
 def _agrees(certificate: Mapping[str, Any], predicate: Callable[..., Any], given: Callable[..., Any] | None,
             names: list[str], points: int = 20) -> bool:
-    """Whether the certified statement and the claim's own functions agree at rational points."""
+    """Whether the certified statement and the claim's own functions agree, at points that the hypotheses allow."""
     compared = 0
     try:
         statement = certificate["subject"]["statement"]
-        for point in statements.samples(8 * points, len(names)):
+        for point in statements.samples(400 * points, len(names)):
             try:
+                concerns = statements.concerns(given, point)
                 certified = holds(statement, dict(zip(names, point, strict=True)))
-                own = statements.survives(predicate, given, point)
+                if certified != statements.survives(predicate, given, point):
+                    return False
             except (Undefined, Inexact, ZeroDivisionError):
                 continue
-            if certified != own:
-                return False
-            compared += 1
+            compared += concerns
+            if compared == points:
+                return True
     except (KeyError, TypeError, ValueError, IndexError):
         return False
-    return compared >= points
+    return False

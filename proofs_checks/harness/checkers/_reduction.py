@@ -143,13 +143,22 @@ def _branches(goal: tuple[Tree, bool], given: list[Tree]) -> Iterator[tuple[tupl
         return
     head, *rest = node
     if head == "abs":
-        options = [(rest[0], [["ge", rest[0], "0"]]), (["mul", "-1", rest[0]], [["le", rest[0], "0"]])]
+        options = [(rest[0], [_sign("ge", rest[0])]), (["mul", "-1", rest[0]], [_sign("le", rest[0])])]
     else:
         op = "ge" if head == "max" else "le"
         options = [(a, [[op, a, b] for b in rest if b is not a]) for a in rest]
     for value, known in options:
         yield from _branches((_exchanged(goal[0], node, value), goal[1]),
                              [*(_exchanged(h, node, value) for h in given), *known])
+
+
+def _sign(op: str, tree: Tree) -> Tree:
+    """tree >= 0 or <= 0; for an increasing function, what that says of its argument."""
+    if isinstance(tree, list) and tree[0] == "log":
+        return [op, tree[1], "1"]
+    if isinstance(tree, list) and tree[0] in ("sinh", "tanh", "atan", "asinh", "erf"):
+        return _sign(op, tree[1])
+    return [op, tree, "0"]
 
 
 def _piecewise(tree: Tree) -> Iterator[Tree]:
