@@ -6,8 +6,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import jax
-import jax.numpy as jnp
+# Loading a compiled program from the cache below, jax 0.10 prints a page of features of the processor as an error, even
+# when it was compiled on the same machine. Set before jax starts, this keeps such pages off the terminal.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import jax  # noqa: E402 - the environment must be set first
+import jax.numpy as jnp  # noqa: E402
 
 __all__ = ["jax", "jnp"]
 
@@ -15,7 +19,7 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
-if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # compilation, not arithmetic, is the main cost on a CPU
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     jax.config.update("jax_compilation_cache_dir", str(home / "refutable" / "xla"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)

@@ -104,7 +104,7 @@ class Check:
             found = self.decide(context)
             if isinstance(found.certificate, Mapping) and "claim_hash" not in found.certificate:
                 label = context.label or {"subjects": [self.resolved_subject()]}
-                found = replace(found, certificate=seal(found.certificate, **label))
+                found = replace(found, certificate=seal({"engine": self.engine, **found.certificate}, **label))
         except Vacuous:
             raise
         except Exception as error:  # any exception of a statement is an ERROR, never a kill

@@ -120,18 +120,23 @@ def _describe_function(function: FunctionType, seen: Seen) -> Any:
 
 def _syntax(code: CodeType) -> ast.AST | None:
     """The node of `code` in its file; None without source. Two lambdas on one line are told apart by position."""
-    tree = _module_tree("".join(linecache.getlines(code.co_filename)))
-    found = [n for n in ast.walk(tree) if isinstance(n, _FUNCTIONS) and _first_line(n) == code.co_firstlineno
-             and (isinstance(n, ast.Lambda) or n.name == code.co_name) and _covers(n, code)]
+    nodes = _functions("".join(linecache.getlines(code.co_filename))).get(code.co_firstlineno, [])
+    found = [n for n in nodes if (isinstance(n, ast.Lambda) or n.name == code.co_name) and _covers(n, code)]
     return min(found, key=lambda n: (n.end_lineno or 0) * 10**6 + (n.end_col_offset or 0) - n.col_offset, default=None)
 
 
 @functools.lru_cache(maxsize=64)
-def _module_tree(text: str) -> ast.AST:
+def _functions(text: str) -> dict[int, list[Any]]:
+    """The functions and lambdas of a module by the line on which they begin."""
     try:
-        return ast.parse(text)
+        tree = ast.parse(text)
     except SyntaxError:
-        return ast.Module(body=[], type_ignores=[])
+        return {}
+    found: dict[int, list[Any]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, _FUNCTIONS):
+            found.setdefault(_first_line(node), []).append(node)
+    return found
 
 
 def _first_line(node: Any) -> int:

@@ -132,7 +132,17 @@ def write_report(report: Mapping[str, Any], folder: Path) -> Path:
         entry["certificate"] = best[0]["certificate"] if best else None
     path = folder / ("report.json" if report["complete"] else "partial.json")
     write_json(path, {**report, "claims": claims})
+    if report["complete"]:
+        _remove_stale(folder, claims)
     return path
+
+
+def _remove_stale(folder: Path, claims: Iterable[Mapping[str, Any]]) -> None:
+    """Remove certificates that no evidence of a complete report names: they belong to earlier statements."""
+    named = {row["certificate"] for e in claims for r in e["variants"].values() for row in r["evidence"] if row is not None}
+    for path in (folder / "certificates").glob("*.json"):
+        if f"certificates/{path.name}" not in named:
+            path.unlink(missing_ok=True)
 
 
 def _filed(record: Mapping[str, Any], folder: Path) -> Record:
