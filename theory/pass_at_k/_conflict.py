@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,16 @@ class ConflictReport:
 def weight(p: Any, k: Any) -> Any:
     """k (1 - p)^(k-1), the weight of a prompt's gradient in the gradient of pass@k.
 
-    `p` in [0, 1] is the success rate, `k` >= 1 whole; both broadcast. A float for scalars. ValueError naming p or k.
+    `p` in [0, 1] is the success rate, `k` >= 1 whole; both broadcast. A float for scalars, exact where p is a
+    Fraction and k an int. ValueError naming p or k.
 
-    >>> weight(0.5, 2)
-    1.0"""
+    >>> weight(0.5, 2), weight(Fraction(1, 3), 2)
+    (1.0, Fraction(4, 3))"""
     success, drawn = _rates(p, "p"), whole_numbers(k, "k")
     if (drawn < 1).any():
         raise ValueError(f"k={drawn[drawn < 1].flat[0]} must be at least 1")
+    if isinstance(p, Fraction) and drawn.ndim == 0:
+        return int(drawn) * (1 - p) ** (int(drawn) - 1)
     found = drawn * (1.0 - success) ** (drawn - 1)
     return float(found) if np.ndim(found) == 0 else found
 
