@@ -22,12 +22,14 @@ class Reports:
     """What has come in so far."""
 
     algebraic: bool = False  # no transcendental terms: squares may certify it
+    conditional: bool = False  # has hypotheses
     squares: bool = False  # they have been tried
     where: str | None = None  # "" defined, text: not defined, None: not known yet
     domain_trust: list[str] = field(default_factory=list)
     holds: dict[str, Any] | None = None
     refuted: dict[str, dict[str, Any]] = field(default_factory=dict)
     searched: bool = False
+    vacuous: bool | None = None
     tried: list[str] = field(default_factory=list)
     done: set[str] = field(default_factory=set)
     decided_at: float | None = None
@@ -43,6 +45,8 @@ class Reports:
             self.searched |= role == "analysis"
         elif stage == "searched":
             self.searched = True
+        elif stage == "vacuity":
+            self.vacuous = report["vacuous"]
         elif verdict == "holds":
             if self.holds is None or _strength(report) > _strength(self.holds):
                 self.holds = report
@@ -62,21 +66,25 @@ class Reports:
             return True
         if self.holds is None or self.where is None:
             return False
-        if _strength(self.holds) == 2:
+        if self.conditional and self.vacuous is None and "analysis" not in self.done:
+            return False  # whether the hypotheses contradict one another is to be said
+        if _strength(self.holds) == 3 or (_strength(self.holds) == 2 and not self.algebraic):
             return True
         if self.algebraic and not self.squares and "algebra" not in self.done:
             return False  # what is a sum of squares gets that certificate, however long the imports take
-        return self.decided_at is not None and time.monotonic() > self.decided_at + CERTIFY
+        late = self.decided_at is not None and time.monotonic() > self.decided_at + CERTIFY
+        return _strength(self.holds) == 2 or late
 
 
 def _strength(report: dict[str, Any]) -> int:
     kind = (report.get("certificate") or {}).get("kind")
-    return 2 if kind in SELF_CONTAINED else 1 if kind else 0
+    return 3 if kind == "sos" else 2 if kind in SELF_CONTAINED else 1 if kind else 0
 
 
 def collect(pool: Pool, problem: Problem, seconds: float) -> Evidence:
     """Wait for the workers until the answer is settled or the time is over."""
-    reports, end = Reports(algebraic=not _transcendental(problem)), time.monotonic() + seconds
+    reports = Reports(algebraic=not _transcendental(problem), conditional=bool(problem.hypotheses))
+    end = time.monotonic() + seconds
     while not reports.settled(pool.roles):
         left = end - time.monotonic()
         if left <= 0:
@@ -111,9 +119,8 @@ def conclude(problem: Problem, reports: Reports) -> Evidence:
         return Evidence(rung=Rung.NUMERIC, verdict=Verdict.UNDECIDED, scope=_scope(problem), summary=reports.where)
     if reports.holds and reports.where == "":
         report = reports.holds
-        vacuous = report.get("vacuous", False)
         return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, universal=True, scope=_scope(problem),
-                        summary=_how(report) + (" (vacuous: the hypotheses contradict one another)" if vacuous else ""),
+                        summary=_how(report) + (" (vacuous: the hypotheses contradict one another)" if reports.vacuous else ""),
                         certificate=report.get("certificate"),
                         trusted_base=tuple(dict.fromkeys([*report.get("trusted", []), *reports.domain_trust])))
     tried = "; ".join(dict.fromkeys(reports.tried)) or "nothing applied"

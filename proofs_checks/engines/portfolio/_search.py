@@ -17,7 +17,7 @@ from proofs_checks.engines.portfolio._floats import margin, value
 from proofs_checks.engines.portfolio._isolate import isolate
 from proofs_checks.harness.checkers._values import truth
 from proofs_checks.harness.language import Problem
-from proofs_checks.harness.trees import Inexact, Tree, Undefined, evaluate, substitute, variables, walk
+from proofs_checks.harness.trees import RELATIONS, Inexact, Tree, Undefined, evaluate, substitute, variables, walk
 
 __all__ = ["Point", "Search", "simplest_between"]
 
@@ -28,6 +28,7 @@ _SMALL = [Fraction(t) for t in ("0", "1", "-1", "2", "-2", "1/2", "-1/2", "3", "
                                 "1000", "-1000", "1/1000")]
 _GRID = 20_000  # points of small height at most
 _EXACT = 400  # exact evaluations at most a stage
+_EXACT_FUNCTIONS = 30  # the same where functions have to be enclosed: floats that lie so often are noise
 _DENOMINATORS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 30, 50, 100, 1000, 10 ** 4, 10 ** 6, 10 ** 9, 10 ** 12)
 
 
@@ -36,6 +37,9 @@ class Search:
 
     def __init__(self, problem: Problem, seed: int = 0, cancelled: Callable[[], bool] = lambda: False) -> None:
         self.problem, self.seed, self.cancelled = problem, seed, cancelled
+        plain = {"var", "add", "mul", "pow", "abs", "min", "max", "and", "or", "not", "implies", "true", "false", *RELATIONS}
+        self.functions = any(isinstance(node, list) and node[0] not in plain for node in walk(problem.tree))
+        self.inside = False  # whether a point was seen that satisfies the hypotheses, as far as floats can tell
         self.hypotheses = [*problem.bounds(), *problem.hypotheses]
         self.solved: dict[str, list[Tree]] = {}
         self.order: list[str] = []
@@ -82,7 +86,9 @@ class Search:
             if all(not variables(tree) for tree in point.values()):
                 yield point
 
-    def first(self, candidates: Iterator[Mapping[str, Fraction]], limit: int = _EXACT) -> Point | None:
+    def first(self, candidates: Iterator[Mapping[str, Fraction]]) -> Point | None:
+        """The first candidate that refutes, among a fixed number of them."""
+        limit = _EXACT_FUNCTIONS if self.functions else _EXACT
         for count, free in enumerate(candidates):
             if count >= limit or self.cancelled():
                 return None
@@ -114,9 +120,10 @@ class Search:
         """Stage one: the first refuting point in order of height."""
         if not self.free:
             return self.first(iter([{}]))
-        rows = sorted(self._grid(), key=lambda row: (sum(map(height, row)), [(height(x), x) for x in row]))[:_GRID]
+        rows = sorted(self._grid(), key=size_of)[:_GRID]
         columns = {name: np.array([float(row[i]) for row in rows]) for i, name in enumerate(self.free)}
         goal, given = self.margins(columns)
+        self.inside = bool(np.any(given > 0))
         strict = any(isinstance(node, list) and node[0] in ("gt", "lt", "ne", "eq", "or", "not", "implies", "false")
                      for node in walk(self.problem.conclusion))
         # on the edge a non-strict inequality holds; floats that are exactly 0 there need no exact look
@@ -266,6 +273,11 @@ def height(x: Fraction) -> int:
     """How long a rational is to write."""
     return abs(x.numerator) + x.denominator if abs(x.numerator) + x.denominator < 100 else (
         100 * (len(str(x.numerator)) + len(str(x.denominator))))
+
+
+def size_of(row: tuple[Fraction, ...]) -> tuple[Any, ...]:
+    """The order of points: total height, then few negative coordinates, then the coordinates."""
+    return sum(map(height, row)), sum(x < 0 for x in row), [(height(x), x < 0, x) for x in row]
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from proofs_checks.engines.portfolio._domain import undefined
@@ -35,11 +36,15 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> 
     where, trusted = undefined(problem, lambda part: _by_cover(part, cancelled) is not None, cancelled)
     yield {"stage": "domain", "undefined": where, "trusted": trusted}
     search = Search(problem, seed, cancelled)
-    for name, stage in (("small points", search.small), ("samples", search.wide)):
-        point = stage()
-        if point is not None:
-            yield witness_report(problem, point, name)
-            break
+    point = search.small()
+    if point is not None:
+        yield witness_report(problem, point, "small points")
+        return
+    yield {"stage": "vacuity", "vacuous": _vacuous(problem, search, cancelled)}
+    point = search.wide()
+    if point is not None:
+        yield witness_report(problem, point, "samples")
+        return
     yield {"stage": "searched"}
     if where or problem.integers:
         return
@@ -49,6 +54,15 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> 
         yield {"stage": "cover", "verdict": "holds", "certificate": sealed(problem, body), "engine": body["kind"]}
     else:
         yield {"stage": "cover", "verdict": "open", "reason": "; ".join(notes)}
+
+
+def _vacuous(problem: Problem, search: Search, cancelled: Never) -> bool:
+    """Whether the hypotheses contradict one another, so that anything follows."""
+    if search.inside or not problem.hypotheses or problem.conclusion[0] == "false":
+        return False
+    nothing = replace(problem, conclusion=["false"])
+    return decide(nothing.subject, timeout_ms=500, cancelled=cancelled).verdict == "holds" or \
+        (not problem.integers and _by_cover(nothing, cancelled) is not None)
 
 
 class _Deadline(float):
