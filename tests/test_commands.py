@@ -252,6 +252,16 @@ def test_each_rejected_certificate_is_one_line(certificates: Path):
     assert [Path(line.split(": ")[1]).name for line in lines] == [files[0].name, files[1].name, "absent.json"]
 
 
+def test_certificates_of_earlier_statements_go_with_a_complete_run(certificates: Path, monkeypatch: pytest.MonkeyPatch):
+    old = certificates / "toy.gone.claim.0.json"
+    old.write_text("{}")
+    check(certificates.parent, "toy.green")
+    assert old.exists() and call("recheck", certificates).exit_code == 1
+    monkeypatch.setattr(work, "plan", lambda names, variant=None: (["toy.green"], []))
+    assert call("check", "--out", certificates.parent).exit_code == 0 and not old.exists()
+    assert "3 accepted, 0 rejected" in call("recheck", certificates).stdout
+
+
 @pytest.mark.parametrize("change", [{"claim": "toy.gone"}, {"kind": "no"}, {"claim": 3}, {"subjects": []}, {"stream": "x"},
                                     {"stream": None}, {"engine": "other"}, {"schema": "2"}, {"variant": "gone"}])
 def test_whatever_a_certificate_says_there_is_no_traceback(certificates: Path, change: dict[str, Any]):
