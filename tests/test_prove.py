@@ -105,6 +105,38 @@ def test_sympy_statements_and_their_domains() -> None:
     assert prove(sp.Symbol("p", positive=True) + 1 > sp.Rational(1, 2)).verdict is HOLDS
 
 
+K = {"p": (0, 1), "q": (0, 1)}
+WEIGHT = "Implies(p < q, k*(1 - p)**(k - 1) > k*(1 - q)**(k - 1))"
+
+
+@pytest.mark.parametrize(("statement", "domain", "how"), [
+    (WEIGHT, {**K, "k": (2, "oo", "integer")}, "induction"),
+    (WEIGHT, {**K, "k": range(2, 5)}, "k = 2..4"),
+    ("(1 + x)**n >= 1 + n*x", {"x": (-1, "oo"), "n": (0, "oo", "integer")}, "induction"),
+    ("2**n > n**2", {"n": (5, "oo", "integer")}, "induction")])
+def test_integer_parameters_hold_over_a_range_or_by_induction(statement: str, domain: Any, how: str) -> None:
+    found = prove(statement, domain, budget=20)
+    assert found.verdict is HOLDS, found.summary
+    assert how in found.summary
+    assert recheck(found.certificate)
+    damaged = copy.deepcopy(dict(found.certificate))
+    damaged["parts"][-1] = damaged["parts"][0]
+    with pytest.raises(CertificateError, match="not about its statement"):
+        recheck(damaged)
+
+
+@pytest.mark.parametrize(("statement", "domain", "witness"), [
+    (WEIGHT, {**K, "k": (1, "oo", "integer")}, {"k": 1, "p": 0, "q": 1}),
+    (WEIGHT, {**K, "k": range(1, 4)}, {"k": 1, "p": 0, "q": 1}),
+    ("2**n > n**2", {"n": (0, "oo", "integer")}, {"n": 2}),
+    ("(1 + x)**n >= 1 + n*x", {"n": range(1, 5)}, {"n": 3, "x": -4})])
+def test_integer_parameters_are_refuted_at_integers(statement: str, domain: Any, witness: Any) -> None:
+    found = prove(statement, domain)
+    assert found.verdict is REFUTED, found.summary
+    assert found.witness == witness
+    assert recheck(found.certificate)
+
+
 def test_the_package_has_the_same_front_door() -> None:
     assert proofs_checks.prove("x**2 >= 0").verdict is HOLDS
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from proofs_checks.engines.portfolio._collect import collect
+from proofs_checks.engines.portfolio._integers import parameter, prove_over
 from proofs_checks.engines.portfolio._pool import POOL
 from proofs_checks.engines.portfolio._worker import pack
 from proofs_checks.harness.evidence import Evidence, Rung, Verdict
@@ -34,6 +35,12 @@ def prove(statement: Any, domain: Mapping[Any, Any] | None = None, *, budget: fl
     return prove_problem(read_problem(statement, domain), budget=budget, seed=seed)
 
 
+def _decide(problem: Problem, budget: float, seed: int) -> Evidence:
+    with POOL.lock:
+        POOL.start(pack(problem), seed, budget)
+        return collect(POOL, problem, budget)
+
+
 def prove_problem(problem: Problem, *, budget: float = 10.0, seed: int = 0) -> Evidence:
     """The same for a problem that has been read."""
     start = time.perf_counter()
@@ -44,8 +51,8 @@ def prove_problem(problem: Problem, *, budget: float = 10.0, seed: int = 0) -> E
     if size > MAX_NODES:
         found = Evidence(rung=Rung.NUMERIC, verdict=Verdict.UNDECIDED,
                          summary=f"too large: {size} nodes, the limit is {MAX_NODES}")
+    elif (name := parameter(problem)) is not None:
+        found = prove_over(problem, name, budget, lambda part, seconds: _decide(part, seconds, seed))
     else:
-        with POOL.lock:
-            POOL.start(pack(problem), seed, budget)
-            found = collect(POOL, problem, budget)
+        found = _decide(problem, budget, seed)
     return replace(found, seconds=time.perf_counter() - start)

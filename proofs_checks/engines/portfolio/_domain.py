@@ -8,7 +8,7 @@ from fractions import Fraction
 from proofs_checks.engines.portfolio._search import Search
 from proofs_checks.engines.smt._decide import decide
 from proofs_checks.harness.language import Problem, to_text
-from proofs_checks.harness.trees import RELATIONS, Tree, number, variables
+from proofs_checks.harness.trees import RELATIONS, Tree, number, variables, walk
 
 __all__ = ["obligations", "undefined"]
 
@@ -20,22 +20,22 @@ def obligations(problem: Problem) -> list[Tree]:
     found: list[Tree] = []
     parts = [*(h for h in problem.hypotheses if h[0] not in RELATIONS), problem.conclusion]
     for part in parts:
-        for relation in _conditions(part):
+        for relation in _conditions(part, problem.integers):
             if relation not in found and not _evident(relation):
                 found.append(relation)
     return found
 
 
-def _conditions(tree: Tree) -> Iterator[Tree]:
+def _conditions(tree: Tree, integers: frozenset[str]) -> Iterator[Tree]:
     """Conditions of a tree, inner terms first."""
     if not isinstance(tree, list) or tree[0] == "var":
         return
     head, *rest = tree
     for part in rest:
-        yield from _conditions(part)
+        yield from _conditions(part, integers)
     arg = rest[-1] if rest else "1"
     if head == "pow":
-        yield from _power(*rest)
+        yield from _power(rest[0], rest[1], integers)
     elif head in ("log", "gamma", "loggamma", "digamma", "polygamma"):
         yield ["gt", arg, "0"]
     elif head in ("asin", "acos"):
@@ -48,8 +48,12 @@ def _conditions(tree: Tree) -> Iterator[Tree]:
         yield ["and", ["gt", arg, "-1"], ["lt", arg, "1"]]
 
 
-def _power(base: Tree, exponent: Tree) -> Iterator[Tree]:
+def _power(base: Tree, exponent: Tree, integers: frozenset[str]) -> Iterator[Tree]:
     if not isinstance(exponent, str):
+        if all(node[0] in ("add", "mul", "var") if isinstance(node, list) else "/" not in node for node in walk(exponent)) \
+                and set(variables(exponent)) <= integers:  # an integer: only 0 to a negative power is not defined
+            yield ["or", ["ge", exponent, "0"], ["ne", base, "0"]]
+            return
         if not (base == ["E"] or (isinstance(base, str) and number(base) > 0)):
             yield ["gt", base, "0"]
         return

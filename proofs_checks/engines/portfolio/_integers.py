@@ -1,0 +1,88 @@
+"""Integer parameters in exponents: value by value over a range, by induction beyond."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from proofs_checks.harness.certificate import seal
+from proofs_checks.harness.checkers._induction import bounds_of, in_exponent, induction, specialised
+from proofs_checks.harness.checkers._subject import hypotheses_and_goal
+from proofs_checks.harness.evidence import Evidence, Rung, Verdict
+from proofs_checks.harness.language import Problem
+from proofs_checks.harness.trees import variables
+
+__all__ = ["parameter", "prove_over"]
+
+MOST_VALUES = 64
+Prove = Callable[[Problem, float], Evidence]
+
+
+def parameter(problem: Problem) -> str | None:
+    """The integer that stands in an exponent, if there is one."""
+    return next((name for name in sorted(problem.integers) if in_exponent(problem.tree, name)), None)
+
+
+def problem_of(subject: dict[str, Any]) -> Problem:
+    """A subject as a problem whose box is open: its bounds are among the hypotheses."""
+    hypotheses, goal = hypotheses_and_goal(subject["statement"])
+    return Problem(box=dict.fromkeys(variables(subject["statement"]), (None, None)), hypotheses=tuple(hypotheses),
+                   conclusion=goal, integers=frozenset(subject["integers"]))
+
+
+def prove_over(problem: Problem, name: str, budget: float, prove: Prove) -> Evidence:
+    """The verdict for all values of the parameter."""
+    end = time.monotonic() + budget
+    low, high = bounds_of(problem.tree, name)
+    if low is not None and high is not None and high - low < MOST_VALUES:
+        values = range(low, high + 1)
+        statements = [specialised(problem.subject, name, value) for value in values]
+        body = {"kind": "implication", "subject": problem.subject, "over": {"variable": name, "from": low, "to": high}}
+        scope = f"{name} = {low}..{high}"
+    else:
+        first = prove(problem, min(budget / 4, 2.0))
+        if first.verdict is not Verdict.UNDECIDED or first.summary.startswith("not defined"):
+            return first
+        try:
+            statements = list(induction(problem.subject, name))
+        except ValueError as error:
+            return replace(first, summary=f"{first.summary}; induction over {name}: {error}")
+        values = range(2)
+        body = {"kind": "implication", "subject": problem.subject, "induction": name}
+        scope = f"all integers {name} >= {low}, by induction"
+    return _together(problem, name, values, statements, body, scope, end, prove)
+
+
+def _together(problem: Problem, name: str, values: range, statements: list[dict[str, Any]], body: dict[str, Any],
+              scope: str, end: float, prove: Prove) -> Evidence:
+    parts: list[dict[str, Any]] = []
+    trusted: list[str] = []
+    for value, subject in zip(values, statements, strict=True):
+        part = problem_of(subject)
+        found = prove(part, max(0.2, (end - time.monotonic()) / (len(statements) - len(parts))))
+        what = f"{name} = {value}" if "over" in body else ("base", "step")[value]
+        if found.verdict is Verdict.REFUTED and ("over" in body or value == 0):
+            return _refuted(problem, name, bounds_of(problem.tree, name)[0] if "induction" in body else value, found)
+        if found.verdict is not Verdict.HOLDS or not isinstance(found.certificate, dict):
+            return Evidence(rung=Rung.NUMERIC, verdict=Verdict.UNDECIDED, scope=scope,
+                            summary=f"{what}: {found.summary}")
+        parts.append({key: entry for key, entry in found.certificate.items()
+                      if key not in ("schema", "claim", "variant", "statement", "subjects", "claim_hash")}
+                     | {"subject": subject})
+        trusted += found.trusted_base
+    certificate = seal({**body, "parts": parts}, statement=problem.text(), subjects=[problem.subject])
+    return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, universal=True, scope=scope,
+                    summary=f"proved for {scope}", certificate=certificate, trusted_base=tuple(dict.fromkeys(trusted)))
+
+
+def _refuted(problem: Problem, name: str, value: int | None, found: Evidence) -> Evidence:
+    from fractions import Fraction
+
+    inner = found.certificate if isinstance(found.certificate, dict) else {}
+    point = {**inner.get("point", {}), name: str(value)}
+    body = {"kind": "witness", "subject": problem.subject, "point": {key: point[key] for key in sorted(point)}}
+    witness = {**found.witness, name: Fraction(value or 0)}
+    at = ", ".join(f"{key} = {witness[key]}" for key in sorted(witness))
+    return replace(found, witness={key: witness[key] for key in sorted(witness)}, summary=f"fails at {at}",
+                   certificate=seal(body, statement=problem.text(), subjects=[problem.subject]))
