@@ -5,9 +5,12 @@ from causal.actual import CauseVerdict, actual_causes, is_cause
 from causal.errors import CausalError, CyclicModel, DomainError, EventNotTrue, NonDeterministic, UnknownVariable
 from causal.family import Cause, CauseFamily
 from causal.files import read_model, write_model
+from causal.independence import Estimate, distance_covariance, hsic, hsic_estimate, hsic_test
 from causal.model import CausalModel
+from causal.population import AdmissibleSet, admissible_sets, population_parents
 from causal.witness_maps import witness_map
 
-__all__ = ["CausalError", "CausalModel", "Cause", "CauseFamily", "CauseVerdict", "CyclicModel", "DomainError",
-           "EventNotTrue", "NonDeterministic", "UnknownVariable", "actual_causes", "is_cause", "read_model",
+__all__ = ["AdmissibleSet", "CausalError", "CausalModel", "Cause", "CauseFamily", "CauseVerdict", "CyclicModel", "DomainError",
+           "Estimate", "EventNotTrue", "NonDeterministic", "UnknownVariable", "actual_causes", "admissible_sets",
+           "distance_covariance", "hsic", "hsic_estimate", "hsic_test", "is_cause", "population_parents", "read_model",
            "witness_map", "write_model"]

@@ -1,0 +1,136 @@
+"""Gaussian kernels of samples whose rows are scaled so that K_ij = exp(-|x_i - x_j|^2): moments, features, null law."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MEDIAN_ROWS = 1000
+DENSE = 1500  # rows up to which matrices are held; beyond, compiled loops with O(n) memory
+SUBSAMPLE = 1500  # rows among which landmarks are chosen
+
+
+class Moments(NamedTuple):
+    """HSIC, and of each centred kernel matrix W: tr W, tr W^2 and the sum of squares of its diagonal."""
+
+    n: int
+    statistic: float
+    first: tuple[float, float, float]
+    second: tuple[float, float, float]
+
+
+def rows_of(values: Any, name: str) -> np.ndarray:
+    """Values as (n, columns). ValueError, with the name, unless they are finite numbers."""
+    try:
+        rows = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={values!r} must hold numbers") from None
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    if rows.ndim != 2 or not rows.size:
+        raise ValueError(f"{name} has shape {np.shape(values)}; need (n,) or (n, columns), not empty")
+    if not np.isfinite(rows).all():
+        row, column = map(int, np.argwhere(~np.isfinite(rows))[0])
+        raise ValueError(f"{name} has the value {rows[row, column]} in row {row}, column {column}; need finite numbers")
+    return rows
+
+
+def squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Squared distances (len a, len b), by differences: the expansion into squares would cancel."""
+    result = np.zeros((len(a), len(b)))
+    for column in range(a.shape[1]):
+        result += (a[:, column, None] - b[None, :, column]) ** 2
+    return result
+
+
+def median_distance(rows: np.ndarray) -> float:
+    """Median of |u_i - u_j|, i < j; 1 where that is 0 (more than half of the rows agree) and no distance is positive,
+    else the least positive median of the others."""
+    if len(rows) > MEDIAN_ROWS:
+        rows = rows[np.random.default_rng(0).permutation(len(rows))[:MEDIAN_ROWS]]
+    distances = np.sqrt(squares(rows, rows)[np.triu_indices(len(rows), 1)])
+    if middle := float(np.median(distances)):
+        return middle
+    positive = distances[distances > 0]
+    return float(np.median(positive)) if positive.size else 1.0
+
+
+def moments_exact(u: np.ndarray, v: np.ndarray) -> Moments:
+    """From every pair of rows."""
+    n = len(u)
+    if n <= DENSE:
+        k, l = np.exp(-squares(u, u)), np.exp(-squares(v, v))
+        rows_k, rows_l = k.sum(axis=1), l.sum(axis=1)
+        both, kk, ll = float(np.sum(k * l)), float(np.sum(k * k)), float(np.sum(l * l))
+    else:
+        from causal._pairs import kernel_sums
+
+        rows_k, rows_l = np.ones(n), np.ones(n)  # the diagonal
+        both, kk, ll = (2 * s + n for s in kernel_sums(np.ascontiguousarray(u.T), np.ascontiguousarray(v.T), rows_k, rows_l))
+    total_k, total_l = float(rows_k.sum()), float(rows_l.sum())
+    statistic = (both - 2 * float(np.dot(rows_k, rows_l)) / n + total_k * total_l / n**2) / n**2
+    return Moments(n, statistic, _centred(rows_k, kk), _centred(rows_l, ll))
+
+
+def _centred(rows: np.ndarray, squared: float) -> tuple[float, float, float]:
+    """tr, tr of the square and squared diagonal of H K H, from row sums and sum of squares of K (diagonal 1)."""
+    n, total = len(rows), float(rows.sum())
+    diagonal = 1 - 2 * rows / n + total / n**2
+    return (n - total / n, squared - 2 * float(np.dot(rows, rows)) / n + total**2 / n**2, float(np.dot(diagonal, diagonal)))
+
+
+def moments_of_features(phi: np.ndarray, psi: np.ndarray) -> Moments:
+    """The same for kernels phi phi' and psi psi'."""
+    n = len(phi)
+    phi, psi = phi - phi.mean(axis=0), psi - psi.mean(axis=0)
+    parts = []
+    for f in (phi, psi):
+        diagonal = np.einsum("ij,ij->i", f, f)
+        gram = f.T @ f
+        parts.append((float(diagonal.sum()), float(np.sum(gram * gram)), float(np.dot(diagonal, diagonal))))
+    return Moments(n, float(np.sum((phi.T @ psi) ** 2)) / n**2, parts[0], parts[1])
+
+
+def permutation_moments(m: Moments) -> tuple[float, float]:
+    """Mean and variance of HSIC over all n! permutations of the rows of one sample, exactly.
+
+    Kazi-Aoual, Hitier, Sabatier and Lebreton (1995), for the RV coefficient's numerator tr(W V)."""
+    n, (t, t2, s2), (u, u2, r2) = m.n, m.first, m.second
+    mean = t * u / (n - 1)
+    spread = 2 * ((n - 1) * t2 - t * t) * ((n - 1) * u2 - u * u) / ((n - 1) ** 2 * (n + 1) * (n - 2))
+    tails = ((n * (n + 1) * s2 - (n - 1) * (t * t + 2 * t2)) * (n * (n + 1) * r2 - (n - 1) * (u * u + 2 * u2))
+             / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3)))
+    return mean / n**2, max(spread + tails, 0.0) / n**4
+
+
+def permutation_gamma(m: Moments) -> float:
+    """P(gamma law of these moments >= statistic), at least the smallest positive float."""
+    from scipy.special import gammaincc
+
+    mean, variance = permutation_moments(m)
+    if mean <= 0 or variance <= (1e-12 * mean) ** 2:  # a constant sample: nothing could be seen
+        return 1.0
+    return max(float(gammaincc(mean**2 / variance, m.statistic * mean / variance)), float(np.finfo(float).tiny))
+
+
+def features(rows: np.ndarray, seed: int, landmarks: int) -> tuple[np.ndarray, float]:
+    """Nystroem features (n, r <= landmarks) with phi phi' <= K, and tr(K - phi phi') / n.
+
+    Landmarks are the pivots of an incomplete Cholesky factorisation of a subsample: no two close to each other."""
+    n = len(rows)
+    chosen = np.arange(n) if n <= SUBSAMPLE else np.sort(np.random.default_rng(seed).permutation(n)[:SUBSAMPLE])
+    sample = rows[chosen]
+    left, factor = np.ones(len(sample)), np.zeros((len(sample), min(landmarks, len(sample))))
+    pivots: list[int] = []
+    for r in range(factor.shape[1]):
+        i = int(np.argmax(left))
+        if left[i] < 1e-7:
+            break
+        column = np.exp(-squares(sample, sample[i:i + 1]))[:, 0] - factor[:, :r] @ factor[i, :r]
+        factor[:, r] = column / np.sqrt(left[i])
+        left = np.maximum(left - factor[:, r] ** 2, 0.0)
+        pivots.append(i)
+    points = sample[pivots]
+    lower = np.tril(factor[pivots, :len(pivots)])  # Cholesky factor of K at the landmarks
+    inverse = np.linalg.solve(lower, np.eye(len(pivots)))
+    phi = np.exp(-squares(rows, points)) @ inverse.T
+    return phi, float(max(n - np.sum(phi * phi), 0.0) / n)
