@@ -296,6 +296,8 @@ def test_every_statement_of_theory_converts():
 def test_witnesses_read_as_numbers():
     assert witness({"k": 2, "p": "1/2"}) == "k = 2, p = 1/2"
     assert witness([["1/1", "-3/1"], "2/5", True, None, {"a": ["0/1"]}]) == "((1, -3), 2/5, true, none, {a: (0)})"
+    drawn = {"stream": "a/b/0", "observations": 400, "chunk": 2, "alpha": 1e-6}
+    assert witness(drawn) == "400 observations, error probability 10⁻⁶"
     assert witness("7/10") == "7/10" and small(3.8e-5) == "3.8·10⁻⁵" and small(1e-3) == "10⁻³" and small(0) == "0"
 
 

@@ -86,7 +86,7 @@ def _findings(claims: list[Mapping[str, Any]]) -> str:
     items = []
     for e in found:
         said = refutation(e)
-        at = f'<p class="soft small">Counterexample <span class="mono">{escape(_short(said))}</span></p>' if said else ""
+        at = f'<p class="soft small">{said[0]} <span class="mono">{escape(_short(said[1]))}</span></p>' if said else ""
         word = "" if e["green"] else tag(*state(e)) + " "
         items.append(f'<li><a href="#{escape(e["id"])}">{escape(e["id"])}</a> {word}{tag(standing(e), "news")}'
                      f'<p>{prose(e["wording"])}</p>{at}</li>')

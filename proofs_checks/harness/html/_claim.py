@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from proofs_checks.harness.html._math import mathml
-from proofs_checks.harness.html._words import LONG, escape, prose, source, standing, state, tag, witness
+from proofs_checks.harness.html._words import LONG, escape, prose, sampled, source, standing, state, tag, witness
 
 __all__ = ["article", "formula", "refutation"]
 
@@ -40,7 +40,7 @@ def _facts(entry: Mapping[str, Any]) -> str:
     if entry.get("wording"):
         rows.append(("The wording", prose(entry["wording"])))
     if said := refutation(entry):
-        rows.append(("Counterexample", f'<span class="mono">{escape(said)}</span>'))
+        rows.append((said[0], f'<span class="mono">{escape(said[1])}</span>'))
     rows.append(("Source", escape(source(entry["source"]))))
     if entry.get("note"):
         rows.append(("Note", prose(entry["note"])))
@@ -56,11 +56,14 @@ def _needed(entry: Mapping[str, Any], name: str) -> str:
     return f"{name}: needed, the statement fails without it" if row["ok"] else name
 
 
-def refutation(entry: Mapping[str, Any]) -> str:
-    """Where the paper's wording fails: the first separating witness, in one line."""
+def refutation(entry: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Where the paper's wording fails: the shortest separating witness in one line, an exact one if there is any."""
     rows = entry.get("variants", {}).get("as_stated", {}).get("evidence", [])
-    found = [witness(row["witness"]) for row in rows if row is not None and row["kills"] and row["witness"] is not None]
-    return min(found, key=len) if found else ""
+    found = [row["witness"] for row in rows if row is not None and row["kills"] and row["witness"] is not None]
+    if not found:
+        return None
+    best = min(found, key=lambda w: (sampled(w), len(witness(w))))
+    return "Refuted by" if sampled(best) else "Counterexample", witness(best)
 
 
 def _problems(entry: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from theory.claim import Source, Standing
 
-__all__ = ["READ", "finding", "link", "prose", "small", "source", "standing", "state", "tag", "witness"]
+__all__ = ["READ", "finding", "link", "prose", "sampled", "small", "source", "standing", "state", "tag", "witness"]
 
 READ = {"abstract": "Only the abstract was read.", "opening": "The opening pages were read.",
         "full text": "The full text was read."}
@@ -79,9 +79,16 @@ def small(probability: float) -> str:
 
 def witness(value: Any) -> str:
     """A witness as one line: rationals as they are, `name = value` for mappings."""
+    if sampled(value):
+        return f"{value['observations']} observations, error probability {small(value['alpha'])}"
     if isinstance(value, Mapping):
         return ", ".join(f"{k} = {_value(v)}" for k, v in value.items())
     return _value(value)
+
+
+def sampled(value: Any) -> bool:
+    """Whether a witness is a random stream, and so refutes with a probability of error."""
+    return isinstance(value, Mapping) and {"stream", "observations", "alpha"} <= set(value)
 
 
 def _value(value: Any) -> str:
