@@ -10,8 +10,8 @@ from pathlib import Path
 # when it was compiled on the same machine. Set before jax starts, this keeps such pages off the terminal.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import jax  # noqa: E402 - the environment must be set first
-import jax.numpy as jnp  # noqa: E402
+import jax
+import jax.numpy as jnp
 
 __all__ = ["jax", "jnp"]
 

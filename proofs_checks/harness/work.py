@@ -46,8 +46,9 @@ def plan(names: Sequence[str], *, variant: str | None = None) -> tuple[list[str]
     if variant is not None:
         tasks = [i for i in tasks if variant in claims[i].variants()]
         if not tasks:
-            there = sorted({v for c in chosen.values() for v in c.variants()})
-            raise LookupError(f"no claim among {', '.join(chosen)} has a variant {variant!r}; variants: {', '.join(there)}")
+            known_variants = sorted({v for c in chosen.values() for v in c.variants()})
+            raise LookupError(f"no claim among {', '.join(chosen)} has a variant {variant!r}; "
+                              f"variants: {', '.join(known_variants)}")
         return sorted(tasks), []
     return sorted(tasks), [claim_entry(facts(c), []) for i, c in chosen.items() if i not in tasks]
 
