@@ -28,10 +28,11 @@ class Search:
     """One statement: goal >= 0 (> 0 if strict) on `sides` under hypotheses."""
 
     def __init__(self, goal: Statement, strict: bool, given: Sequence[tuple[Statement, bool]], sides: Sequence[Side],
-                 *, boxes: int, deadline: float | None, seed: int, refute: bool = True) -> None:
+                 *, boxes: int, deadline: float | None, seed: int, refute: bool = True,
+                 taylor: bool = True) -> None:
         self.goal, self.strict, self.given, self.sides = goal, strict, list(given), list(sides)
         self.budget, self.deadline, self.seed = boxes, deadline, seed
-        self.used, self.refute = 0, refute
+        self.used, self.refute, self.taylor = 0, refute, taylor
         self.balls = Balls(goal.program)
         self.given_balls = [Balls(h.program) for h, _ in given]
         self.leaves: list[tuple[Box, str]] = []
@@ -51,7 +52,7 @@ class Search:
         while stack:
             box, depth = stack.pop()
             self.used += 1
-            if self.used > self.budget or (self.deadline is not None and self.used % 32 == 0
+            if self.used > self.budget or (self.deadline is not None and self.used % 8 == 0
                                            and time.monotonic() > self.deadline):
                 self.reason = f"{'budget' if self.used > self.budget else 'time'} spent after {self.used - 1} boxes"
                 return None
@@ -124,11 +125,11 @@ class Search:
         side = sides[0]
         for at, order in self.zeros:
             if side.lo <= at <= side.hi:
-                for k in (order, order + 1, order + 2, order + 4):
+                for k in (order, order + 1, order + 2, order + 4)[:4 if self.taylor else 1]:
                     if 0 < k < 20 and by_taylor(self.goal, side, self.strict, k, at):
                         return f"t{k}@{at}"
                 return None
-        if depth < 3 or isinstance(side.lo, float) or isinstance(side.hi, float):
+        if not self.taylor or depth < 3 or isinstance(side.lo, float) or isinstance(side.hi, float):
             return None
         lo, hi = Fraction(side.lo), Fraction(side.hi)
         middle = _refute.simple_between(lo + (hi - lo) * 3 / 8, hi - (hi - lo) * 3 / 8)

@@ -20,6 +20,8 @@ from proofs_checks.harness.recheck import CertificateError
 
 __all__ = ["decide", "decide_on"]
 
+MOST_VARIABLES = 3  # beyond, only boxes are tried: the search would not end
+
 
 def decide(goal: Any, strict: bool, variable: Any, lo: Any, hi: Any, *,
            others: Mapping[Any, tuple[Any, Any]] | None = None, hypotheses: Sequence[tuple[Any, bool]] = (),
@@ -42,7 +44,7 @@ def decide_on(goal: Any, strict: bool, hypotheses: Sequence[tuple[Any, bool]], b
     tree, given = trees.to_tree(goal), tuple((trees.to_tree(h), flag) for h, flag in hypotheses)
     sides = narrow(variables, domain, given)
     found, why = None, "no ladder found"
-    if sides is not None:
+    if sides is not None and len(variables) <= MOST_VARIABLES:
         from proofs_checks.engines.ladder._solve import Solver
 
         sequent = Sequent(tree, strict, given, variables, tuple(sides))
@@ -56,6 +58,10 @@ def decide_on(goal: Any, strict: bool, hypotheses: Sequence[tuple[Any, bool]], b
                 found = body
             except CertificateError as error:
                 why = f"the checker refuses the ladder: {error.reason[:200]}"
+    if found is None and (deadline is None or time.monotonic() < deadline):
+        last = interval.decide(goal, strict, hypotheses, box, boxes=10 * boxes, deadline=deadline, seed=seed)
+        if last.verdict is not Verdict.UNDECIDED:
+            return last
     return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.UNDECIDED if found is None else Verdict.HOLDS, scope=first.scope,
                     certificate=found, summary=f"{why}; boxes: {first.summary}" if found is None else
                     f"ladder of {_steps(found['proof'])} steps", seconds=first.seconds + time.perf_counter() - start)

@@ -1,16 +1,15 @@
 """Factors of normal forms, over python-flint, and small questions about generators."""
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from proofs_checks.harness.algebra import Field, Form
-from proofs_checks.harness.algebra._field import Monomial, Poly, constant
+from proofs_checks.harness.algebra._field import Monomial, Poly
 
-__all__ = ["coefficient_of", "factor", "generators_of", "mentions"]
+__all__ = ["coefficient_of", "factor", "generators_of", "is_constant", "mentions"]
 
 LARGEST = 300
 
@@ -39,9 +38,7 @@ def _factor_poly(p: Poly) -> tuple[Fraction, list[tuple[Poly, int]]]:
     poly = context.from_dict({tuple(int(row.get(g, Fraction(0)) * scale[g]) - low[g] for g in names):
                               fmpq(c.numerator, c.denominator) for row, c in rows})
     out: list[tuple[Poly, int]] = []
-    for g in names:
-        if low[g]:
-            out.append(({((g, Fraction(1, scale[g])),): Fraction(1)}, low[g]))
+    out += [({((g, Fraction(1, scale[g])),): Fraction(1)}, low[g]) for g in names if low[g]]
     if max(map(max, poly.to_dict())) > LARGEST or len(p) > LARGEST:
         return Fraction(1), [({tuple((g, Fraction(int(e), scale[g])) for g, e in zip(names, exps, strict=True) if e):
                                Fraction(int(c.p), int(c.q)) for exps, c in poly.to_dict().items()}, 1), *out]
@@ -85,8 +82,3 @@ def coefficient_of(form: Form, g: int) -> tuple[Form, Form] | None:
 def is_constant(form: Form) -> bool:
     """Whether no generator occurs."""
     return not generators_of(form)
-
-
-def first(items: Iterable[Form]) -> Form:
-    """The product's unit, if there is no item."""
-    return next(iter(items), constant(1))

@@ -40,7 +40,8 @@ def constant(q: Fraction | int) -> Form:
 class Field:
     """A set of generators that grows as expressions are read; forms of one field can be compared."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: int = 5_000_000) -> None:
+        self.work = work  # products of terms still allowed: a limit that says so instead of a hang
         self.generators: list[tuple[str, Any]] = []  # (kind, name or argument)
         self._keys: dict[Any, int] = {}
 
@@ -73,8 +74,9 @@ class Field:
         return Form(plain, {}) if total is None else self.add(Form(plain, {}), total)
 
     def _product(self, a: Poly, b: Poly) -> Form:
-        if len(a) * len(b) > MOST_TERMS * 20:
-            raise Unsupported("the normal form has too many terms")
+        self.work -= len(a) * len(b)
+        if self.work < 0:
+            raise Unsupported("the normal form takes too much work")
         out: Poly = {}
         for m, c in a.items():
             for n, d in b.items():
@@ -267,7 +269,7 @@ class Field:
         if not a.top and head in ("sin", "tan", "asin", "atan", "erf", "asinh", "atanh", "cos"):
             return constant(1 if head == "cos" else 0)
         if head == "tan":
-            return self.mul(self.generator("sin", a), self.inverse(self.generator("cos", a)))
+            return self.mul(self._function("sin", a), self.inverse(self._function("cos", a)))
         if head == "acos":
             return self.add(self.scale(half, self.generator("pi", None)), self.scale(Fraction(-1),
                                                                                      self.generator("asin", a)))
@@ -276,9 +278,17 @@ class Field:
             return self.scale(half, self.log(ratio))
         if head == "digamma":
             return self.generator("polygamma 0", a)
+        if head in ("sin", "cos") and (quarter := self._quarters(a)) is not None:
+            return constant((0, 1, 0, -1)[(quarter + (head == "cos")) % 4])
         if head in ("sin", "cos", "atan", "asin", "erf", "loggamma", "gamma", "abs", "sign", "asinh", "acosh", "floor"):
             return self.generator(head, a)
         raise Unsupported(f"no normal form for {head}")
+
+    def _quarters(self, a: Form) -> int | None:
+        """n if the form is n pi / 2."""
+        pi = ((self._generator("pi", None), _ONE),)
+        value = 2 * a.top.get(pi, Fraction(0))
+        return int(value) if not a.bottom and set(a.top) == {pi} and value.denominator == 1 else None
 
     # ---- derivatives
 

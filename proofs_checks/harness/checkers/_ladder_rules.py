@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from proofs_checks.harness import trees
 from proofs_checks.harness.algebra import Field, Form, Unsupported, nonnegative_on
-from proofs_checks.harness.algebra._field import constant
+from proofs_checks.harness.algebra._field import as_number, constant
 from proofs_checks.harness.checkers.interval import check_cover, end, narrow
 from proofs_checks.harness.enclosures import INF, NINF, negative, positive
 from proofs_checks.harness.enclosures._leaf import End, Side, enough, natural, statement
@@ -41,14 +41,15 @@ def prove(s: Sequent, node: Mapping[str, Any]) -> None:
 
     if s.depth > DEEPEST:
         raise CertificateError(f"a proof of depth over {DEEPEST}")
-    rules = {"cover": _cover, "cases": _cases, "split": _split, "product": _product, "roots": _roots,
+    rules = {"cover": _cover, "cases": _cases, "resolve": _resolve, "split": _split, "substitute": _substitute,
+             "product": _product, "square": _square, "roots": _roots,
              "derive": calculus.derive, "toward": calculus.toward, "ends": calculus.ends, "bound": calculus.bound}
     name = node["rule"]
     if name not in rules:
         raise CertificateError(f"unknown rule {name!r}")
     if name in ("derive", "toward", "ends"):
         s = s._replace(hypotheses=())
-    if name not in ("cover", "cases", "split"):
+    if name not in ("cover", "cases", "resolve", "split", "substitute"):
         defined(s, node)
     try:
         rules[name](s, node)
@@ -148,14 +149,68 @@ def replace(tree: Tree, old: Tree, new: Tree) -> Tree:
     return [tree[0], *(replace(child, old, new) for child in tree[1:])] if isinstance(tree, list) else tree
 
 
+def _resolve(s: Sequent, node: Mapping[str, Any]) -> None:
+    """The goal with |u| replaced by u or -u, whichever is shown; max and min by the argument shown to be it."""
+    term, k = node["term"], node["choice"]
+    need(isinstance(term, list) and term[0] in ("abs", "min", "max") and isinstance(k, int), "resolve needs abs, min or max")
+    if term[0] == "abs":
+        need(k in (0, 1), "a choice of sign")
+        value = term[1] if k == 0 else ["mul", "-1", term[1]]
+        facts = [value]
+    else:
+        need(0 <= k < len(term) - 1, "a choice of argument")
+        value, sign = term[k + 1], "1" if term[0] == "max" else "-1"
+        facts = [["mul", sign, ["add", value, ["mul", "-1", other]]] for j, other in enumerate(term[1:]) if j != k]
+    need(len(node["facts"]) == len(facts), "one proof for each comparison")
+    for fact, proof in zip(facts, node["facts"], strict=True):
+        prove(s.about(fact, False), proof)
+    prove(s.about(replace(s.goal, term, value), s.strict), node["proof"])
+
+
+def _substitute(s: Sequent, node: Mapping[str, Any]) -> None:
+    """x = y + d, with d >= 0 (> 0) by a hypothesis: the new variable takes the place of x.
+
+    What the side of x said becomes hypotheses."""
+    i, j = s.variables.index(node["variable"]), s.variables.index(node["other"])
+    new, sign = node["name"], node["sign"]
+    need(i != j and isinstance(new, str) and new not in s.variables and sign in (1, -1), "a new variable")
+    x, y = ["var", s.variables[i]], ["var", s.variables[j]]
+    difference = ["mul", str(sign), ["add", x, ["mul", "-1", y]]]
+    fact, flag = s.hypotheses[node["hypothesis"]]
+    scale = number(node["scale"])
+    field = Field()
+    need(scale > 0 and field.equal(field.read(fact), field.scale(scale, field.read(difference))),
+         "the hypothesis is not about this difference")
+    value = ["add", y, ["mul", str(sign), ["var", new]]]
+    side = s.sides[i]
+    facts = [(["add", value, str(-side.lo)], side.lo_open)] if not isinstance(side.lo, float) else []
+    if not isinstance(side.hi, float):
+        facts.append((["add", str(side.hi), ["mul", "-1", value]], side.hi_open))
+    swap = {s.variables[i]: value}
+    hypotheses = tuple((trees.substitute(h, swap), f) for h, f in s.hypotheses) + tuple(facts)
+    variables = (*s.variables[:i], new, *s.variables[i + 1:])
+    sides = narrow(variables, (*s.sides[:i], Side(Fraction(0), INF, flag, True), *s.sides[i + 1:]), hypotheses)
+    if sides is not None:
+        prove(Sequent(trees.substitute(s.goal, swap), s.strict, hypotheses, variables, tuple(sides), s.depth + 1),
+              node["proof"])
+
+
 def _split(s: Sequent, node: Mapping[str, Any]) -> None:
+    """The domain cut along one variable; a cut where a hypothesis fails belongs to neither part."""
     i = s.variables.index(node["variable"])
     side, cuts = s.sides[i], [end(q) for q in node["at"]]
     edges = [side.lo, *cuts, side.hi]
     need(cuts and all(a < b for a, b in pairwise(edges)), "cuts must increase inside the domain")
     need(len(node["proofs"]) == len(cuts) + 1, "one proof for each part")
+    outside = {int(k): v for k, v in node.get("outside", {}).items()}
+    for k, j in outside.items():
+        tree, flag = s.hypotheses[j]
+        field = Field()
+        value = as_number(field.read(trees.substitute(tree, {node["variable"]: node["at"][k]})))
+        need(value is not None and (value < 0 or (value == 0 and flag)), "the hypothesis does not fail at the cut")
     for k, proof in enumerate(node["proofs"]):
-        part = Side(edges[k], edges[k + 1], side.lo_open and k == 0, side.hi_open and k == len(cuts))
+        part = Side(edges[k], edges[k + 1], side.lo_open if k == 0 else k - 1 in outside,
+                    side.hi_open if k == len(cuts) else k in outside)
         prove(s._replace(sides=(*s.sides[:i], part, *s.sides[i + 1:]), depth=s.depth + 1), proof)
 
 
@@ -179,6 +234,17 @@ def _product(s: Sequent, node: Mapping[str, Any]) -> None:
             prove(claim, proof)
     need(sign, "the signs of the factors do not give a positive product")
     need(field.equal(field.read(s.goal), total), "the factors do not multiply to the goal")
+
+
+def _square(s: Sequent, node: Mapping[str, Any]) -> None:
+    """P + Q >= 0 from P >= 0 and P^2 - Q^2 >= 0 (both strict for > 0, the second suffices: |Q| < P)."""
+    field = Field()
+    p, q = field.read(node["p"]), field.read(node["q"])
+    need(field.equal(field.read(s.goal), field.add(p, q)), "P + Q is not the goal")
+    gap = field.add(field.mul(p, p), field.scale(Fraction(-1), field.mul(q, q)))
+    need(field.equal(field.read(node["gap"]), gap), "not P^2 - Q^2")
+    prove(s.about(node["p"], False), node["p_proof"])
+    prove(s.about(node["gap"], s.strict), node["proof"])
 
 
 def _roots(s: Sequent, node: Mapping[str, Any]) -> None:

@@ -8,7 +8,10 @@ Rules (modules `_ladder_rules`, `_ladder_calculus`); equations and derivatives a
 
     cover    boxes and methods, as in kind "interval"
     cases    |u|, max or min replaced by each of its alternatives
+    resolve  the same, where it is shown which alternative holds
     split    the domain cut along one variable
+    substitute  x = y + d for an order x >= y that is a hypothesis
+    square   P + Q >= 0 from P >= 0 and P^2 >= Q^2
     product  goal = constant times factors of known sign
     roots    a rational function of one generator: Sturm's theorem
     derive   Taylor: values at a base and a derivative of one sign
@@ -16,7 +19,7 @@ Rules (modules `_ladder_rules`, `_ladder_calculus`); equations and derivatives a
     ends     the slope is (positive) times (decreasing): the least value is at an end
     bound    a polygamma replaced by its asymptotic bound
 
-Before a rule other than `cover` and `cases`, every logarithm, root and quotient of the goal is shown to be defined on
+Before a rule of algebra or calculus, every logarithm, root and quotient of the goal is shown to be defined on
 the domain, so that a pole cannot hide between two steps."""
 from __future__ import annotations
 

@@ -93,8 +93,10 @@ class Series:
         self.zero = ring.number(Fraction(0))
 
     def _sum(self, items: Sequence[Any]) -> Any:
-        total = self.zero
-        for item in items:
+        if not items:
+            return self.zero
+        total = items[0]
+        for item in items[1:]:
             total = self.ring.add(total, item)
         return total
 
@@ -113,14 +115,23 @@ class Series:
 
     def mul(self, u: Jet, v: Jet) -> Jet:
         """u v."""
-        m = self.ring.mul
-        return [self._sum([m(u[j], v[n - j]) for j in range(n + 1)]) for n in range(self.order + 1)]
+        m, zero = self.ring.mul, self.zero
+        a = [None if x == zero else x for x in u]  # constants and variables are mostly zeros
+        b = [None if x == zero else x for x in v]
+        return [self._sum([m(a[j], b[n - j]) for j in range(n + 1) if a[j] is not None and b[n - j] is not None])
+                for n in range(self.order + 1)]
 
     def natural_power(self, u: Jet, n: int) -> Jet:
         """u^n, n >= 1."""
-        out = u
-        for _ in range(n - 1):
-            out = self.mul(out, u)
+        out: Jet | None = None
+        square, m = u, n
+        while m:
+            if m & 1:
+                out = list(square) if out is None else self.mul(out, square)
+            m >>= 1
+            if m:
+                square = self.mul(square, square)
+        assert out is not None
         out[0:1] = [self.ring.power(u[0], Fraction(n))]
         return out
 
@@ -151,7 +162,7 @@ class Series:
     def _weighted(self, n: int, u: Jet, w: Jet) -> Any:
         """1/n sum j u_j w_(n-j): coefficient n of the integral of u' w."""
         m, number = self.ring.mul, self.ring.number
-        return self._sum([m(number(Fraction(j, n)), m(u[j], w[n - j])) for j in range(1, n + 1)])
+        return self._sum([m(number(Fraction(j, n)), m(u[j], w[n - j])) for j in range(1, n + 1) if u[j] != self.zero])
 
     def log(self, u: Jet) -> Jet:
         """log u."""
