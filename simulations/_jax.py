@@ -6,10 +6,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-# Loading a compiled program from the cache below, jax 0.10 prints a page of features of the processor as an error, even
-# when it was compiled on the same machine. Set before jax starts, this keeps such pages off the terminal.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 import jax
 import jax.numpy as jnp
 

@@ -3,7 +3,6 @@
 A prompt has two answers; the right one is given with probability p = sigmoid(offset + <feature, theta>), so that
 grad p = p (1-p) feature. Features of hard prompts point against those of easy ones: what helps one hurts the other.
 J_k = E[1 - (1-p)^k] over prompts. Gradients are taken by differentiating J_k, not from a formula for its weights."""
-# ruff: noqa: F722 - jaxtyping writes shapes as strings
 from __future__ import annotations
 
 from functools import partial

@@ -6,7 +6,6 @@ Notation  m = windows; mean_i > 0 = expected count of window i without the disea
           counted half. Windows come in the order in which they are read.
 Model     Ours, as no public data belong to the paper: independent windows, known means. Closed forms used for comparison
           are written out here again, apart from those of `theory.window_information`."""
-# ruff: noqa: F722 - jaxtyping writes shapes as strings
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

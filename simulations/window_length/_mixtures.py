@@ -1,5 +1,4 @@
 """Mixtures of stationary processes of memory one, and what their Bayes forecasts lose against the oracle."""
-# ruff: noqa: F722 - jaxtyping writes shapes as strings
 from __future__ import annotations
 
 from functools import partial
