@@ -46,6 +46,7 @@ class _Process:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
+        self.thread.join(timeout=1.0)  # it reads to the end of what there was
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()

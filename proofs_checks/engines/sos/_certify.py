@@ -12,7 +12,7 @@ import numpy as np
 from proofs_checks.engines.sos._sdp import Block, Solution, TooBig, monomial_rows, solve
 from proofs_checks.harness.certificate import seal
 from proofs_checks.harness.checkers import sos as checker
-from proofs_checks.harness.checkers._polynomials import Condition, Field, Poly, TooLarge, degree, multiply, one, scale
+from proofs_checks.harness.checkers._polynomials import Condition, Field, Poly, TooLarge, add, degree, multiply, one, scale
 from proofs_checks.harness.checkers._subject import hypotheses_and_goal
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.trees import Tree, variables
@@ -84,13 +84,14 @@ def _part(subject: Mapping[str, Any], hypotheses: list[Tree], relation: Tree, in
             try:
                 attempt = build()
                 target = multiply(goal.target, attempt.factor)
+                target, carried = _reduced(goal, target)
                 free = [(goal.conditions[index].poly, monomials) for index, monomials in attempt.free]
                 found = solve(target, attempt.blocks, free, cancelled)
             except (TooBig, TooLarge):
                 continue
             if found is None:
                 continue
-            part = _written(goal, attempt, found)
+            part = _written(goal, attempt, found, carried)
             if _accepted(subject, hypotheses, relation, part):
                 return part
     return None
@@ -130,12 +131,37 @@ def _goals(hypotheses: list[Tree], relation: Tree, instances: list[Any]) -> Iter
         yield _Goal(field, conditions, scale(poly, Fraction(-1)), {**extra, "contradiction": list(chosen)})
 
 
+def _reduced(goal: _Goal, target: Poly) -> tuple[Poly, dict[int, Poly]]:
+    """The target modulo equations "monomial = 1", and the multiples of these equations that were taken out."""
+    carried: dict[int, Poly] = {}
+    for index, condition in enumerate(goal.conditions):
+        constant = condition.poly.get((0,) * goal.field.size, Fraction(0))
+        if condition.kind != "eq" or len(condition.poly) != 2 or not constant:
+            continue
+        unit = max(condition.poly, key=sum)
+        if condition.poly[unit] != -constant or max(unit) > 1:
+            continue
+        small: Poly = {}
+        taken: Poly = {}
+        for m, c in target.items():
+            times = min(k for k, one_here in zip(m, unit, strict=True) if one_here)
+            rest = tuple(k - times * u for k, u in zip(m, unit, strict=True))
+            small = add(small, {rest: c})
+            # c m = c rest + c rest (unit - 1)(1 + unit + ... + unit^(times - 1))
+            taken = add(taken, {tuple(k + j * u for k, u in zip(rest, unit, strict=True)): c / condition.poly[unit]
+                                for j in range(times)})
+        target = small
+        if taken:
+            carried[index] = taken
+    return target, carried
+
+
 def _attempts(goal: _Goal) -> Iterator[Callable[[], _Attempt]]:
     """Builders of attempts; a builder may find the attempt too big."""
     inequalities = [i for i, c in enumerate(goal.conditions) if c.kind != "eq" and degree(c.poly) > 0]
     signs = goal.bounds
     for multiplier, factor in _multipliers(goal):
-        target = multiply(goal.target, factor)
+        target = _reduced(goal, multiply(goal.target, factor))[0]
         top = degree(target)
 
         def attempt(chosen: list[tuple[int, ...]], size: int, newton: bool, multiplier: list[dict[str, Any]] = multiplier,
@@ -243,7 +269,7 @@ class _Polytope:
         return bool(np.all(values >= self.low) and np.all(values <= self.high))
 
 
-def _written(goal: _Goal, attempt: _Attempt, found: Solution) -> dict[str, Any]:
+def _written(goal: _Goal, attempt: _Attempt, found: Solution, carried: dict[int, Poly]) -> dict[str, Any]:
     part: dict[str, Any] = {"variables": list(goal.field.names), **goal.extra, "blocks": []}
     for block, gram in zip(found.blocks, found.grams, strict=True):
         keep = [i for i in range(len(gram)) if any(gram[i])]
@@ -256,8 +282,11 @@ def _written(goal: _Goal, attempt: _Attempt, found: Solution) -> dict[str, Any]:
         part["blocks"].append(entry)
     if attempt.multiplier:
         part["multiplier"] = attempt.multiplier
+    totals = dict(carried)
+    for (index, _), poly in zip(attempt.free, found.free, strict=True):
+        totals[index] = add(totals.get(index, {}), poly)
     equalities = [{"index": index, "terms": [[list(m), str(c)] for m, c in sorted(poly.items())]}
-                  for (index, _), poly in zip(attempt.free, found.free, strict=True) if poly]
+                  for index, poly in sorted(totals.items()) if poly]
     if equalities:
         part["equalities"] = equalities
     return part

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 
@@ -186,9 +187,7 @@ class _Projection:
     """Least-squares projection onto A q = b in exact arithmetic."""
 
     def __init__(self, system: _System) -> None:
-        from flint import fmpq, fmpq_mat
-
-        self.fmpq, self.system = fmpq, system
+        self.system = system
         m = len(system.keys)
         weights: dict[tuple[int, int], Fraction] = {}
         for column in system.columns:
@@ -196,15 +195,43 @@ class _Projection:
             for r, c in items:
                 for s, d in items:
                     weights[r, s] = weights.get((r, s), Fraction(0)) + c * d
-        diagonal = all(r == s for r, s in weights)
-        self.inverse_diagonal = [1 / weights[i, i] for i in range(m)] if diagonal and len(weights) == m else None
-        if self.inverse_diagonal is None:
-            normal = fmpq_mat(m, m)
-            for (r, s), c in weights.items():
-                normal[r, s] = fmpq(c.numerator, c.denominator)
-            self.normal = normal
+        diagonal = all(r == s for r, s in weights) and len(weights) == m
+        self.inverse_diagonal = [1 / weights[i, i] for i in range(m)] if diagonal else None
+        if not diagonal:
+            self._prepare(weights, m)
+
+    def _prepare(self, weights: dict[tuple[int, int], Fraction], m: int) -> None:
+        """A A^T on rows that are independent (found modulo a prime; what depends on them is checked afterwards)."""
+        from flint import fmpz_mat, nmod_mat
+
+        self.scale = lcm(*(c.denominator for c in weights.values()))
+        entries = [[0] * m for _ in range(m)]
+        for (r, s), c in weights.items():
+            entries[r][s] = int(c * self.scale)
+        prime = (1 << 61) - 1
+        reduced, rank = nmod_mat(m, m, [x % prime for row in entries for x in row], prime).rref()
+        self.rows: list[int] = []
+        column = 0
+        for row in range(rank):
+            while int(reduced[row, column]) == 0:
+                column += 1
+            self.rows.append(column)
+            column += 1
+        self.normal = fmpz_mat([[entries[r][s] for s in self.rows] for r in self.rows])
 
     def project(self, q: list[Fraction]) -> list[Fraction] | None:
+        system = self.system
+        residual = self._residual(q)
+        if self.inverse_diagonal is not None:
+            y = [r * w for r, w in zip(residual, self.inverse_diagonal, strict=True)]
+        else:
+            y = self._solve(residual)
+        projected = [x + sum((y[system.keys[key]] * c for key, c in column.items()), Fraction(0))
+                     for x, column in zip(q, system.columns, strict=True)]
+        return None if any(self._residual(projected)) else projected
+
+    def _residual(self, q: list[Fraction]) -> list[Fraction]:
+        """b - A q."""
         system = self.system
         residual = [Fraction(0)] * len(system.keys)
         for key, c in system.target.items():
@@ -213,31 +240,18 @@ class _Projection:
             if x:
                 for key, c in column.items():
                     residual[system.keys[key]] -= x * c
-        y = self._solve(residual)
-        if y is None:
-            return None
-        return [x + sum((y[system.keys[key]] * c for key, c in column.items()), Fraction(0))
-                for x, column in zip(q, system.columns, strict=True)]
+        return residual
 
-    def _solve(self, residual: list[Fraction]) -> list[Fraction] | None:
-        if self.inverse_diagonal is not None:
-            return [r * w for r, w in zip(residual, self.inverse_diagonal, strict=True)]
-        from flint import fmpq_mat
+    def _solve(self, residual: list[Fraction]) -> list[Fraction]:
+        from flint import fmpz_mat
 
-        m = len(residual)
-        augmented = fmpq_mat(m, m + 1)
-        for i in range(m):
-            for j in range(m):
-                augmented[i, j] = self.normal[i, j]
-            augmented[i, m] = self.fmpq(residual[i].numerator, residual[i].denominator)
-        reduced, rank = augmented.rref()
-        y = [Fraction(0)] * m
-        for row in range(rank):
-            pivot = next((j for j in range(m + 1) if reduced[row, j] != 0), m)
-            if pivot == m:
-                return None  # the equations contradict each other
-            entry = reduced[row, m]
-            y[pivot] = Fraction(int(entry.p), int(entry.q))
+        common = lcm(*(r.denominator for r in residual))
+        right = fmpz_mat([[int(residual[r] * common) * self.scale] for r in self.rows])
+        solution = self.normal.solve(right)
+        y = [Fraction(0)] * len(residual)
+        for i, r in enumerate(self.rows):
+            entry = solution[i, 0]
+            y[r] = Fraction(int(entry.p), int(entry.q) * common)
         return y
 
 
