@@ -204,3 +204,14 @@ def test_nonnegative_with_hypotheses_and_budget():
 def test_nonnegative_refuses_an_empty_side():
     with pytest.raises(ValueError, match="box: a in"):
         interval.nonnegative(lambda a: a, {"a": (1, 1)})
+
+
+def test_nonnegative_climbs_a_ladder_where_boxes_fail():
+    def touching(u, c):
+        return c - u * sp.exp(1 - u)
+    box = {"u": (0, sp.oo)}
+    good, bad = (interval.nonnegative(lambda u, c=c: touching(u, c), box) for c in (1, Fraction(99, 100)))
+    found = good.run()
+    assert found.verdict is Verdict.HOLDS and recheck(found.certificate) and good.binds(found.certificate)
+    assert not bad.binds(found.certificate) and bad.run().verdict is Verdict.REFUTED
+    assert good.run(Context(budget=1)).verdict is Verdict.UNDECIDED

@@ -246,6 +246,86 @@ def test_polygamma_bounds_have_a_direction():
                     recheck(seal(body(goal, {"x": ["1", "2"]}, proof)))
 
 
+# ---- rules about domains
+
+ABS = to_tree(sp.Abs(x) - x)
+
+
+def cover(lo, hi, method="n"):
+    return {"rule": "cover", "boxes": [[[lo, hi]]], "methods": [method]}
+
+
+def test_resolve_needs_the_sign():
+    good = {"rule": "resolve", "term": ["abs", X], "choice": 0, "facts": [cover("0", "1")], "proof": cover("0", "1", "g")}
+    assert recheck(seal(body(ABS, {"x": ["0", "1"]}, good)))
+    for change in ({"facts": []}, {"choice": 1}, {"choice": 2}, {"choice": True, "facts": [cover("0", "1")] * 2}):
+        with pytest.raises(CertificateError):
+            recheck(seal(body(ABS, {"x": ["0", "1"]}, {**good, **change})))
+    wrong = to_tree(sp.Symbol("x") - sp.Abs(sp.Symbol("x")))  # false on [-1, 0)
+    both = {"rule": "resolve", "term": ["abs", X], "choice": 0, "facts": [cover("-1", "1")], "proof": cover("-1", "1", "g")}
+    with pytest.raises(CertificateError):
+        recheck(seal(body(wrong, {"x": ["-1", "1"]}, both)))
+
+
+def test_a_point_is_left_out_only_where_a_hypothesis_fails():
+    goal = to_tree(1 + 1 / (x - 1) ** 2)
+    parts = [cover("0", "1"), cover("1", "2")]
+    proof = {"rule": "split", "variable": "x", "at": ["1"], "proofs": parts, "outside": {"0": 0}}
+    apart, elsewhere = [[to_tree((x - 1) ** 2), True]], [[to_tree((x - R(1, 2)) ** 2), True]]
+    assert recheck(seal(body(goal, {"x": ["0", "2"]}, proof, hypotheses=apart)))
+    for hypotheses in ([], elsewhere, [[to_tree((x - 1) ** 2), False]]):
+        with pytest.raises(CertificateError):
+            recheck(seal(body(goal, {"x": ["0", "2"]}, proof, hypotheses=hypotheses)))
+    with pytest.raises(CertificateError):
+        recheck(seal(body(goal, {"x": ["0", "2"]}, {**proof, "outside": {}}, hypotheses=apart)))
+
+
+def test_an_order_becomes_a_variable_only_if_it_is_a_hypothesis():
+    y = sp.Symbol("y", real=True)
+    goal, box = to_tree(sp.exp(x) - sp.exp(y)), {"x": ["0", "3"], "y": ["0", "3"]}
+    inner = {"rule": "derive", "variable": "d", "base": "0", "order": 1, "values": [{"how": "zero"}],
+             "derivative": to_tree(sp.exp(y + sp.Symbol("d"))),
+             "proof": {"rule": "cover", "boxes": [[["0", "oo"], ["0", "3"]]], "methods": ["n"]}}
+    proof = {"rule": "substitute", "variable": "x", "other": "y", "name": "d", "sign": 1, "hypothesis": 0, "scale": "1",
+             "proof": inner}
+    assert recheck(seal(body(goal, box, proof, hypotheses=[[to_tree(x - y), False]])))
+    for hypotheses in ([], [[to_tree(y - x), False]], [[to_tree(x - y + 1), False]], [[to_tree(x + y), False]]):
+        with pytest.raises(CertificateError):
+            recheck(seal(body(goal, box, proof, hypotheses=hypotheses)))
+    for change in ({"name": "y"}, {"sign": -1}, {"scale": "2"}, {"scale": "-1"}, {"other": "x"}):
+        with pytest.raises(CertificateError):
+            recheck(seal(body(goal, box, {**proof, **change}, hypotheses=[[to_tree(x - y), False]])))
+
+
+def test_squares_are_compared_with_a_sign():
+    z = sp.Symbol("x")
+    goal = to_tree(sp.sqrt(1 + z**2) - z)
+    proof = {"rule": "square", "p": to_tree(sp.sqrt(1 + z**2)), "q": to_tree(-z), "gap": "1", "p_proof": cover("-2", "2"),
+             "proof": {"rule": "roots"}}
+    assert recheck(seal(body(goal, {"x": ["-2", "2"]}, proof, strict=True)))
+    swapped = {**proof, "p": to_tree(-z), "q": to_tree(sp.sqrt(1 + z**2)), "gap": "-1"}
+    with pytest.raises(CertificateError):
+        recheck(seal(body(goal, {"x": ["-2", "2"]}, swapped)))
+    negative = to_tree(z - sp.sqrt(1 + z**2))  # P = z is not >= 0 on the domain, though z^2 <= 1 + z^2
+    with pytest.raises(CertificateError):
+        recheck(seal(body(negative, {"x": ["-2", "2"]}, {**proof, "p": to_tree(-sp.sqrt(1 + z**2)), "q": to_tree(z)})))
+
+
+def test_more_statements_of_the_outside_suite():
+    y = sp.Symbol("y", real=True)
+    cases = [
+        (sp.log(x / y) / 2 - (x - y) / (x + y), True, [(y, True), (x - y, True)], {x: (0, oo), y: (0, oo)}),
+        ((sp.sinh(x) / x) ** 3 - sp.cosh(x), False, [(x**2, True)], {x: (-4, 4)}),
+        (1 / sp.sqrt(x) - sp.log(x) / (x - 1), False, [((x - 1) ** 2, True)], {x: (R(3, 10000), 3500)}),
+        (sp.exp(x) - (6 + 6 * x + x**3 + x**2 * sp.sqrt(9 + x**2)) / 6, False, [], {x: (0, oo)}),
+        (sp.Abs(sp.log(1 + x)) - 2 * sp.Abs(x) / (2 + x), False, [(x + 1, True)], {x: (-1, oo)}),
+        (sp.cos(sp.pi * x) - 1 + 2 * x, True, [(x, True), (R(1, 2) - x, True)], {x: (0, R(1, 2))}),
+        ((2 * x + 3 * sp.sin(2 * x)) ** 2 / 2 - (x**2 + 3 * sp.sin(x) ** 2) / 32, False, [], {x: (-oo, oo)}),
+    ]
+    for goal, strict, hypotheses, box in cases:
+        assert prove(goal, strict, hypotheses, box).verdict is Verdict.HOLDS, goal
+
+
 # ---- the algebra underneath
 
 def test_normal_forms_prove_equations_and_no_others():

@@ -105,7 +105,7 @@ def _outward(value: Any, up: bool) -> Fraction | float:
 def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]] | Sequence[tuple[Any, Any]], *,
                 strict: bool = False, given: Callable[..., Any] | None = None, universal: bool = False,
                 boxes: int = BOXES) -> Check:
-    """function(x, ...) >= 0 (> 0 if `strict`) on a box, certified by a cover.
+    """function(x, ...) >= 0 (> 0 if `strict`) on a box, certified by a cover, or by a ladder where a cover fails.
 
     `function` is applied to real symbols; `box` gives closed ends (a mapping by name, or a sequence in the order of
     the arguments). `given` returns expressions that are >= 0 (one, or a tuple) where the statement is made."""
@@ -131,8 +131,15 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
                 [[_text(s.lo), _text(s.hi)] for s in domain]]
 
     def run(context: Context) -> Evidence:
-        found = decide_trees(trees.to_tree(build(function)), strict, conditions(), names, domain,
-                             boxes=context.budget or boxes)
+        tree, hypotheses, budget = trees.to_tree(build(function)), conditions(), context.budget or boxes
+        found = decide_trees(tree, strict, hypotheses, names, domain, boxes=budget)
+        if found.verdict is Verdict.UNDECIDED:  # where both sides touch, or at infinity, boxes alone do not suffice
+            from proofs_checks.engines.ladder import prove_trees
+
+            proof = prove_trees(tree, strict, hypotheses, names, domain, nodes=budget // 50)
+            if proof is not None:
+                found = Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, scope=found.scope, certificate=proof,
+                                 summary=f"a ladder; boxes alone: {found.summary}")
         return Evidence(**{**_fields(found), "universal": universal})
 
     def at(witness: Mapping[str, Fraction]) -> bool:

@@ -15,12 +15,11 @@ from proofs_checks.harness import trees
 from proofs_checks.harness.checkers import ladder as checker
 from proofs_checks.harness.checkers._ladder_rules import Sequent
 from proofs_checks.harness.checkers.interval import narrow
+from proofs_checks.harness.enclosures._leaf import Side
 from proofs_checks.harness.evidence import Evidence, Rung, Verdict
 from proofs_checks.harness.recheck import CertificateError
 
-__all__ = ["decide", "decide_on"]
-
-MOST_VARIABLES = 3  # beyond, only boxes are tried: the search would not end
+__all__ = ["decide", "decide_on", "prove_trees"]
 
 
 def decide(goal: Any, strict: bool, variable: Any, lo: Any, hi: Any, *,
@@ -39,32 +38,39 @@ def decide_on(goal: Any, strict: bool, hypotheses: Sequence[tuple[Any, bool]], b
     if first.verdict is not Verdict.UNDECIDED:
         return first
     start = time.perf_counter()
-    variables = tuple(symbol.name for symbol in box)
     domain = [interval.outward(*ends) for ends in box.values()]
-    tree, given = trees.to_tree(goal), tuple((trees.to_tree(h), flag) for h, flag in hypotheses)
-    sides = narrow(variables, domain, given)
-    found, why = None, "no ladder found"
-    if sides is not None and len(variables) <= MOST_VARIABLES:
-        from proofs_checks.engines.ladder._solve import Solver
-
-        sequent = Sequent(tree, strict, given, variables, tuple(sides))
-        node = Solver(nodes=nodes, boxes=boxes, deadline=deadline).solve(sequent)
-        if node is not None:
-            body = {"kind": "ladder", "variables": list(variables), "domain": [
-                [interval._text(s.lo), interval._text(s.hi)] for s in domain], "goal": tree, "strict": strict,
-                "hypotheses": [[t, f] for t, f in given], "proof": node}
-            try:
-                checker.check(body)
-                found = body
-            except CertificateError as error:
-                why = f"the checker refuses the ladder: {error.reason[:200]}"
-    if found is None and (deadline is None or time.monotonic() < deadline):
+    given = [(trees.to_tree(h), flag) for h, flag in hypotheses]
+    found = prove_trees(trees.to_tree(goal), strict, given, [symbol.name for symbol in box], domain, nodes=nodes,
+                        boxes=boxes, deadline=deadline)
+    if found is None:
         last = interval.decide(goal, strict, hypotheses, box, boxes=10 * boxes, deadline=deadline, seed=seed)
-        if last.verdict is not Verdict.UNDECIDED:
-            return last
-    return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.UNDECIDED if found is None else Verdict.HOLDS, scope=first.scope,
-                    certificate=found, summary=f"{why}; boxes: {first.summary}" if found is None else
-                    f"ladder of {_steps(found['proof'])} steps", seconds=first.seconds + time.perf_counter() - start)
+        return Evidence(**{**interval._fields(last), "seconds": time.perf_counter() - start + first.seconds})
+    return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, scope=first.scope, certificate=found,
+                    summary=f"ladder of {_steps(found['proof'])} steps", seconds=first.seconds + time.perf_counter() - start)
+
+
+def prove_trees(goal: trees.Tree, strict: bool, hypotheses: Sequence[tuple[trees.Tree, bool]], variables: Sequence[str],
+                domain: Sequence[Side], *, nodes: int = 400, boxes: int = 3000,
+                deadline: float | None = None) -> dict[str, Any] | None:
+    """The body of a certificate that the checker accepts, None if no ladder is found."""
+    from proofs_checks.engines.ladder._solve import Solver
+
+    given = tuple((tree, flag) for tree, flag in hypotheses)
+    sides = narrow(variables, domain, given)
+    if sides is None:
+        return None
+    sequent = Sequent(goal, strict, given, tuple(variables), tuple(sides))
+    node = Solver(nodes=nodes, boxes=boxes, deadline=deadline).solve(sequent)
+    if node is None:
+        return None
+    body = {"kind": "ladder", "variables": list(variables),
+            "domain": [[interval._text(s.lo), interval._text(s.hi)] for s in domain], "goal": goal, "strict": strict,
+            "hypotheses": [[tree, flag] for tree, flag in given], "proof": node}
+    try:
+        checker.check(body)
+    except CertificateError:
+        return None  # the search is not trusted, so what it got wrong is no proof
+    return body
 
 
 def _steps(node: Any) -> int:

@@ -74,9 +74,7 @@ class Field:
         return Form(plain, {}) if total is None else self.add(Form(plain, {}), total)
 
     def _product(self, a: Poly, b: Poly) -> Form:
-        self.work -= len(a) * len(b)
-        if self.work < 0:
-            raise Unsupported("the normal form takes too much work")
+        self._spend(len(a) * len(b))
         out: Poly = {}
         for m, c in a.items():
             for n, d in b.items():
@@ -86,6 +84,11 @@ class Field:
         if len(out) > MOST_TERMS:
             raise Unsupported("the normal form has too many terms")
         return self._reduce(out)
+
+    def _spend(self, work: int) -> None:
+        self.work -= work
+        if self.work < 0:
+            raise Unsupported("the normal form takes too much work")
 
     def expand(self, key: Key, n: int = 1) -> Form:
         """A factor of a denominator as a form."""
@@ -102,6 +105,7 @@ class Field:
         """a + b, over the least common denominator of the known factors."""
         if not a.top or not b.top:
             return b if not a.top else a
+        self._spend(len(a.top) + len(b.top))
         keys = {k: max(a.bottom.get(k, 0), b.bottom.get(k, 0)) for k in {**a.bottom, **b.bottom}}
         tops = []
         for form in (a, b):

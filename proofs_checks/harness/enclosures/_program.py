@@ -82,7 +82,7 @@ class Program:
         op, data, _ = self.steps[exponent]
         if op == "number":
             if data.denominator == 1:
-                if abs(data) > 10**6:
+                if abs(data) > 10_000:
                     raise ValueError(f"tree: exponent {data} is too large")
                 return self._emit("power", int(data), (base,))
             return self._emit("root", data, (base,))
