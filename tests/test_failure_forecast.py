@@ -1,0 +1,424 @@
+"""Forecasts of rare failures: functions on a user's scores, the exact bias, the command, simulators, the loss."""
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from proofs_checks import _failure_forecast as exact
+from proofs_checks.harness.commands.forecast import command, read_scores
+from theory import failure_forecast as thy
+
+
+def scores(n: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
+    """p of n queries with an exponential tail in psi."""
+    psi = scale * np.random.default_rng(seed).exponential(size=n) - 1
+    return np.exp(-np.exp(-psi))
+
+
+# ---- the estimator
+
+def test_the_fit_is_ordinary_least_squares():
+    p = scores(200)
+    x = np.sort(-np.log(-np.log(p)))[::-1][:10]
+    y = np.log(np.arange(1, 11) / 200)
+    slope, intercept = np.polyfit(x, y, 1)
+    fit = thy.fit_tail(p)
+    assert fit.slope == pytest.approx(slope, rel=1e-10) and fit.intercept == pytest.approx(intercept, rel=1e-10)
+    assert fit.r2 == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2, rel=1e-10) and fit.slope < 0
+    psi = (-math.log(1e5) - intercept) / slope
+    assert thy.forecast_score(p, 1e5) == pytest.approx(psi, rel=1e-10)
+    assert thy.forecast(p, 1e5) == pytest.approx(math.exp(-math.exp(-psi)), rel=1e-9)
+
+
+def test_points_on_a_line_are_read_off():
+    psi = np.log(100 / np.arange(1, 101)) / 2 + 0.3
+    p = np.exp(-np.exp(-psi))
+    fit = thy.fit_tail(p, k=20)
+    assert fit.slope == pytest.approx(-2, rel=1e-9) and fit.r2 == pytest.approx(1, rel=1e-9)
+    assert thy.forecast_score(p, 1000, k=20) == pytest.approx(math.log(1000) / 2 + 0.3, rel=1e-9)
+
+
+def test_order_of_the_queries_does_not_matter():
+    p = scores(50)
+    assert thy.forecast(p, 1e4, k=5) == thy.forecast(p[::-1].copy(), 1e4, k=5)
+
+
+def test_log_probabilities_do_not_underflow():
+    psi = np.linspace(-60, -50, 40)  # p = exp(-exp(60)) has no float
+    log_p = -np.exp(-psi)
+    assert thy.forecast_score(None, 400, k=5, log_p=log_p) == pytest.approx(thy.forecast_score(
+        None, 400, k=5, log_p=-np.exp(-(psi + 50))) - 50, rel=1e-9)
+    near_one = -np.exp(-np.linspace(40, 60, 30))  # p rounds to 1
+    assert (np.exp(near_one) == 1).all()
+    assert 60 < thy.forecast_score(None, 300, k=5, log_p=near_one) < 80
+    assert thy.forecast(None, 300, k=5, log_p=near_one) == 1.0
+    assert thy.forecast(None, 400, k=5, log_p=log_p) == 0.0
+
+
+def test_p_and_log_p_agree():
+    p = scores(100)
+    for function, rest in ((thy.forecast, (1e4,)), (thy.fit_tail, ()), (thy.debiased_forecast, (1e4,)),
+                           (thy.upper_limit, (1e4,))):
+        assert function(p, *rest) == pytest.approx(function(None, *rest, log_p=np.log(p)), rel=1e-9)
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: thy.fit_tail([0.1, 0.2, 0.0], k=2), ("p[2]=0.0", "between 0 and 1", "log_p")),
+    (lambda: thy.fit_tail([0.1, 1.0, 0.3], k=2), ("p[1]=1.0",)),
+    (lambda: thy.fit_tail([0.1, math.nan, 0.3], k=2), ("p[1]=nan",)),
+    (lambda: thy.fit_tail([0.1, -0.5, 0.3], k=2), ("p[1]=-0.5",)),
+    (lambda: thy.fit_tail(log_p=[-1.0, 0.0], k=2), ("log_p[1]", "negative")),
+    (lambda: thy.fit_tail(log_p=[-1.0, -math.inf], k=2), ("log_p[1]=-inf", "finite")),
+    (lambda: thy.fit_tail([0.1, 0.2], k=1), ("k=1", "at least 2")),
+    (lambda: thy.fit_tail([0.1, 0.2], k=2.0), ("k=2.0", "whole")),
+    (lambda: thy.fit_tail([0.1, 0.2], k=3), ("k=3", "n=2")),
+    (lambda: thy.fit_tail([0.2, 0.2, 0.1], k=2), ("k=2", "equal")),
+    (lambda: thy.fit_tail([[0.1, 0.2]], k=2), ("shape (1, 2)",)),
+    (lambda: thy.fit_tail(k=2), ("exactly one", "neither")),
+    (lambda: thy.fit_tail([0.1, 0.2], k=2, log_p=[-1, -2]), ("both",)),
+    (lambda: thy.forecast([0.1, 0.2], 0.5, k=2), ("deployment=0.5", "at least 1")),
+    (lambda: thy.forecast([0.1, 0.2], math.nan, k=2), ("deployment=nan",)),
+    (lambda: thy.forecast([0.1, 0.2], None, k=2), ("deployment=None",)),
+    (lambda: thy.debiased_forecast([0.1, 0.2], 10, k=2, level=1.0), ("level=1.0",)),
+    (lambda: thy.debiased_forecast([0.2, 0.2], 10, k=2), ("equal",)),
+    (lambda: thy.slope_inflation(1), ("k=1",)),
+    (lambda: thy.bias(5, 4, 10), ("k=5", "n=4")),
+    (lambda: thy.bias(2, 4, 0.1), ("deployment=0.1",)),
+    (lambda: thy.missed_mode(10, 100, 1.5), ("mass=1.5", "[0, 1]")),
+    (lambda: thy.missed_mode(10, 100, math.nan), ("mass=nan",)),
+    (lambda: thy.missed_mode(0, 100, 0.1), ("n=0",)),
+    (lambda: thy.tail_shape([0.1, 0.2, 0.3], used=3), ("used=3", "n=3")),
+    (lambda: thy.pivot_quantile(0.0, 2, 5, 10), ("q=0.0",))])
+def test_messages_name_the_argument(call, words):
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+# ---- the bias
+
+@pytest.mark.parametrize(("k", "digits"), [(2, "1.442695040888963"), (3, "1.501218456028596531526411"),
+                                           (5, "1.436362253005345013"), (10, "1.317774598870706946768"),
+                                           (20, "1.218680986259281605"), (4, "1.4717490"), (50, "1.1267950"),
+                                           (100, "1.0814883"), (500, "1.0269344")])
+def test_inflation_as_published(k, digits):
+    assert abs(thy.slope_inflation(k) - float(digits)) < max(1e-12, 0.6 * 10.0 ** -len(digits.split(".")[1]))
+    assert k == 500 or exact.near(thy.slope_inflation(k), exact.inflation(k), Fraction(1, 10**11))
+
+
+def test_inflation_exceeds_the_mean_slope():
+    assert thy.slope_inflation(2) == pytest.approx(thy.plotting_slope(2), rel=1e-14) == pytest.approx(1 / math.log(2))
+    for k in range(3, 41):
+        assert exact.exceeds(exact.inflation(k), exact.attenuation(exact.logs(k)))
+    assert max(range(2, 60), key=thy.slope_inflation) == 3
+
+
+@pytest.mark.parametrize(("case", "value"), [((4, 50, 5e3), 2.84566), ((7, 500, 5e4), 2.40360), ((10, 1000, 1e5), 2.10257)])
+def test_bias_as_published(case, value):
+    assert thy.bias(*case) == pytest.approx(value, abs=6e-6)
+    assert sum(thy.bias_terms(*case)) == pytest.approx(thy.bias(*case), rel=1e-14)
+
+
+@pytest.mark.parametrize(("k", "value"), [(2, 0.57722), (5, 0.66920), (10, 0.63867), (20, 0.55916), (50, 0.42409),
+                                          (100, 0.32364)])
+def test_bias_without_extrapolation_stays(k, value):
+    n = 10**8
+    assert thy.bias(k, n, n) == pytest.approx(value, abs=6e-6)
+
+
+def test_float_bias_is_the_exact_form():
+    for k, n, size in ((2, 2, 2), (3, 7, 50), (10, 40, 40), (20, 25, 4000)):
+        ball = (exact.expected_forecast(k, n, size, exact.letter("B")) - exact.log(size)).ball(B=exact.inflation(k))
+        assert exact.near(thy.bias(k, n, size), ball, Fraction(1, 10**11))
+
+
+def test_against_the_expected_maximum_the_sign_flips():
+    gap = float(thy.harmonic(10_000)) - math.log(10_000)
+    assert thy.bias(100, 1000, 1e4) == pytest.approx(0.51177, abs=5e-6)
+    assert thy.bias(100, 1000, 1e4) - gap == pytest.approx(-0.06550, abs=5e-6)
+    assert -0.02 < thy.bias(20, 1000, 1000) - (float(thy.harmonic(1000)) - math.log(1000)) < 0
+
+
+# ---- the replacement
+
+def test_the_debiased_estimate_is_the_spacing_rule():
+    p = scores(300)
+    x = np.sort(-np.log(-np.log(p)))[::-1][:8]
+    h = x[:7].mean() - x[7]
+    expected = x[7] + h * (math.log(5e4) - sum(1 / i for i in range(8, 301)))
+    found = thy.debiased_score(p, 5e4, k=8)
+    assert found.estimate == pytest.approx(expected, rel=1e-12) and found.lower < found.estimate < found.upper
+    in_p = thy.debiased_forecast(p, 5e4, k=8)
+    assert in_p == pytest.approx([math.exp(-math.exp(-v)) for v in found], rel=1e-12)
+    wider = thy.debiased_score(p, 5e4, k=8, level=0.99)
+    assert wider.lower < found.lower and wider.upper > found.upper
+    assert thy.upper_limit(p, 5e4, k=8, level=0.975) == pytest.approx(in_p.upper, rel=1e-9)
+
+
+def test_pivot_by_a_formula_of_its_own():
+    """k = 2, r = 1: P(V <= 1/N) + (n/N)(1 - 1/N)^(n-1)."""
+    n, size = 7, 40
+    below = 1 - (1 - 1 / size) ** n - n / size * (1 - 1 / size) ** (n - 1)
+    assert thy.pivot_cdf(1.0, 2, n, size) == pytest.approx(below + n / size * (1 - 1 / size) ** (n - 1), rel=1e-12)
+
+
+def test_pivot_is_a_distribution_function():
+    for k, n, size in ((2, 2, 1), (10, 1000, 1e5), (5, 6, 3.5), (50, 5000, 1e9)):
+        at = [thy.pivot_cdf(r, k, n, size) for r in (-50.0, -1.0, 0.0, 0.5, 5.0, 1e3, 1e7)]
+        assert all(0 <= a <= b + 1e-12 for a, b in pairwise(at)) and at[-1] > 0.99
+        for q in (0.025, 0.5, 0.975):
+            assert thy.pivot_cdf(thy.pivot_quantile(q, k, n, size), k, n, size) == pytest.approx(q, abs=1e-9)
+
+
+def test_coverage_and_error_against_simulated_evaluations():
+    from simulations import failure_forecast as sim
+
+    k, n, size, trials = 10, 1000, 1e5, 8000
+    top = sim.top_scores(11, trials, tail="exponential", k=k, n=n)
+    h = top[:, :-1].mean(axis=1) - top[:, -1]
+    low, high = (top[:, -1] + h * thy.pivot_quantile(q, k, n, size) for q in (0.025, 0.975))
+    covered = float(((low <= math.log(size)) & (math.log(size) <= high)).mean())
+    assert abs(covered - 0.95) < 5 * math.sqrt(0.95 * 0.05 / trials)
+    better = sim.debiased(top, n=n, deployment=size) - math.log(size)
+    spread = math.sqrt(thy.debiased_variance(k, n, size))
+    assert spread == pytest.approx(2.308, abs=1e-3)
+    assert abs(better.mean()) < 5 * spread / math.sqrt(trials) and better.std() == pytest.approx(spread, rel=0.06)
+    plain = sim.forecast(top, n=n, deployment=size) - math.log(size)
+    assert abs(plain.mean() - thy.bias(k, n, size)) < 5 * plain.std() / math.sqrt(trials)
+    assert np.sqrt((plain**2).mean()) > 1.7 * spread
+
+
+def test_tail_shape_has_its_level_and_sees_curved_tails():
+    rng = np.random.default_rng(3)
+    wrong = sum(thy.tail_shape(log_p=-np.exp(-rng.exponential(size=400))).shape != "exponential" for _ in range(600))
+    assert abs(wrong / 600 - 0.05) < 5 * math.sqrt(0.05 * 0.95 / 600)
+    small = [thy.tail_shape(log_p=-np.exp(-rng.exponential(size=30)), used=6).p_value for _ in range(2000)]
+    assert abs(np.mean(np.array(small) < 0.1) - 0.1) < 5 * 0.3 / math.sqrt(2000)  # the exact law of a sum of 5 uniforms
+    assert thy.tail_shape(log_p=-np.exp(-rng.uniform(size=2000)), used=400).shape == "lighter"
+    assert thy.tail_shape(log_p=-np.exp(-rng.standard_cauchy(size=2000))).shape == "heavier"
+
+
+# ---- the missed mode
+
+def test_missed_mode():
+    found = thy.missed_mode(1000, 1e5, 5e-5)
+    assert found.probability_missed == pytest.approx((1 - 5e-5) ** 1000, rel=1e-12)
+    assert found.probability_harm == pytest.approx(found.probability_missed * (1 - (1 - 5e-5) ** 100_000), rel=1e-9)
+    assert found.probability_record == pytest.approx(100 / 101, rel=1e-15)
+    assert found.unseen_mass == pytest.approx(3 / 1000, rel=0.01) and found.unseen_mass < 3 / 1000
+    best = thy.missed_mode(1000, 1e5, found.worst_mass)
+    assert best.probability_harm == pytest.approx(found.worst_harm, rel=1e-9)
+    for other in (0.5 * found.worst_mass, 2 * found.worst_mass):
+        assert thy.missed_mode(1000, 1e5, other).probability_harm < found.worst_harm
+    assert thy.missed_mode(5, 10, 0.0).probability_missed == 1 and thy.missed_mode(5, 10, 1.0).probability_missed == 0
+    assert thy.missed_mode(10, 10, 1e-300).probability_missed == 1.0
+
+
+# ---- the command
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("query,p\n" + "".join(f"q{i},{p!r}\n" for i, p in enumerate(map(float, scores(400)))), encoding="utf-8")
+    return path
+
+
+def run(path, *options):
+    return CliRunner().invoke(command, [str(path), "--deployment", "1e5", *options])
+
+
+def test_the_command_prints_everything(table, tmp_path):
+    done = run(table, "--plot", str(tmp_path / "fit.svg"))
+    assert done.exit_code == 0, done.output
+    p = scores(400)
+    assert f"{thy.forecast_score(p, 1e5):.4f}" in done.output and f"{thy.bias(10, 400, 1e5):.5f}" in done.output
+    found = thy.debiased_score(p, 1e5)
+    assert all(f"{v:.4f}" in done.output for v in found)
+    assert "tail " in done.output and thy.tail_shape(p).shape in done.output and "not visible" in done.output
+    assert (tmp_path / "fit.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+def test_the_same_numbers_from_log_p(table, tmp_path):
+    other = tmp_path / "logs.csv"
+    other.write_text("log_p\n" + "".join(f"{math.log(p)!r}\n" for p in scores(400)), encoding="utf-8")
+    assert run(other).output == run(table).output
+
+
+def test_warnings(tmp_path):
+    rng = np.random.default_rng(1)
+    heavy = tmp_path / "heavy.csv"
+    log_p = -np.exp(-np.minimum(np.abs(rng.standard_cauchy(2000)), 700.0))
+    heavy.write_text("log_p\n" + "\n".join(map(repr, log_p.tolist())), encoding="utf-8")
+    done = CliRunner().invoke(command, [str(heavy), "--deployment", "1e9"])
+    assert done.exit_code == 0 and "heavier than exponential" in done.output and "extrapolation over 5e+05" in done.output
+    few = tmp_path / "few.csv"
+    few.write_text("p\n0.5\n0.5\n0.25\n0.1\n", encoding="utf-8")
+    done = CliRunner().invoke(command, [str(few), "--deployment", "3", "--k", "3"])
+    assert all(words in done.output for words in ("ties among the 3", "smaller than the evaluation", "too few scores"))
+
+
+@pytest.mark.parametrize(("text", "options", "words"), [
+    ("p\n0.5\n1.0\n", (), ("line 3", "p = 1.0", "log_p")), ("p\n0.5\n0\n", (), ("line 3", "p = 0")),
+    ("p\n0.5\nnan\n", (), ("line 3", "nan")), ("p\n0.5\nx\n", (), ("line 3", "'x'")),
+    ("log_p\n-1\n0.2\n", (), ("line 3", "0.2")), ("q\n0.5\n", (), ("line 1", "p or log_p")),
+    ("p,log_p\n0.5,-1\n", (), ("both",)), ("", (), ("empty",)), ("p\n", (), ("no row",)),
+    ("p\n0.5,2\n", (), ("line 2", "2 fields")), ("p\n0.5\n0.2\n", (), ("k=10", "n=2")),
+    ("p\n0.5\n0.5\n", ("--k", "2"), ("equal",)), ("p\n0.5\n0.2\n", ("--k", "1"), ("k=1",)),
+    ("p\n0.5\n0.2\n", ("--k", "2", "--level", "2"), ("level=2.0",)),
+    ("p\n0.5\n0.2\n", ("--k", "2", "--plot", "x.txt"), ("x.txt", ".svg"))])
+def test_a_table_that_cannot_be_used(tmp_path, text, options, words):
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    done = run(path, *options)
+    assert done.exit_code == 2 and all(word in done.stderr for word in words), done.stderr
+    assert done.stderr.count("\n") == 1 and ("t.csv" in done.stderr or "--plot" in done.stderr)
+
+
+def test_a_missing_file_and_a_bad_deployment(table):
+    assert run("nowhere.csv").exit_code == 2 and "nowhere.csv" in run("nowhere.csv").stderr
+    done = CliRunner().invoke(command, [str(table), "--deployment", "0"])
+    assert done.exit_code == 2 and "deployment=0.0" in done.stderr
+
+
+def test_tables_of_other_programs():
+    found = read_scores("\ufeffname;log_p\r\n\"a;b\";-1.5\r\n\r\nc;-2\r\n", "t")
+    assert found.log_p == [-1.5, -2.0] and found.lines == [2, 4]
+
+
+# ---- simulators
+
+@pytest.fixture(scope="module")
+def sim():
+    from simulations import failure_forecast
+
+    return failure_forecast
+
+
+def test_jax_gradient_is_the_closed_form(sim):
+    from simulations._jax import jax, jnp
+
+    rng = np.random.default_rng(5)
+    for k, n in ((2, 5), (10, 60)):
+        x = rng.exponential(size=n)
+        slope = np.asarray(jax.grad(lambda s, k=k: sim.line_forecast(s, jnp.array(1e4), k=k))(jnp.asarray(x)))
+        order = np.argsort(-x)[:k]
+        dx, y = x[order] - x[order].mean(), np.log(np.arange(1, k + 1) / n)
+        dy = y - y.mean()
+        reach = math.log(1e4) + y.mean()
+        expected = [thy.forecast_gradient.form(k, a, b, dx @ dx, dx @ dy, reach) for a, b in zip(dx, dy, strict=True)]
+        assert slope[order] == pytest.approx(np.array(expected, dtype=float), rel=1e-9)
+        assert np.count_nonzero(slope) == k and slope.sum() == pytest.approx(1, rel=1e-9)  # a shift moves the forecast along
+        step = 1e-6 * rng.normal(size=n)
+        both = [float(sim.line_forecast(jnp.asarray(x + s * step), jnp.array(1e4), k=k)) for s in (1, -1)]
+        assert (both[0] - both[1]) / 2 == pytest.approx(float(slope @ step), rel=1e-4)
+
+
+def test_line_forecast_is_the_estimator(sim):
+    from simulations._jax import jnp
+
+    p = scores(80)
+    found = float(sim.line_forecast(jnp.asarray(thy.score(p)), jnp.array(500.0), k=7))
+    assert found == pytest.approx(thy.forecast_score(p, 500, k=7), rel=1e-12)
+    tied = jnp.full(9, 2.5)
+    assert float(sim.line_forecast(tied, jnp.array(500.0), k=7)) == 2.5
+
+
+def test_loss_is_blind_to_level_and_quadratic_in_scale(sim):
+    from simulations._jax import jax, jnp
+
+    x = jnp.asarray(np.random.default_rng(6).exponential(size=120))
+    key = jax.random.key(2)
+    base, moved, scaled = (float(sim.forecastability_loss(key, v, n=20, k=5, partitions=4)) for v in (x, x + 3.0, 2.0 * x))
+    assert moved == pytest.approx(base, rel=1e-9) and scaled == pytest.approx(4 * base, rel=1e-9)
+    slope = jax.grad(lambda v: sim.forecastability_loss(key, v, n=20, k=5, partitions=4))(x)
+    assert bool(jnp.isfinite(slope).all()) and float(jnp.abs(slope.sum())) < 1e-9 * float(jnp.abs(slope).sum() + 1)
+
+
+def test_order_statistics_of_the_sampler(sim):
+    top = sim.top_scores(4, 20_000, tail="exponential", k=5, n=30)
+    mean = np.array([float(thy.harmonic(30) - thy.harmonic(j - 1)) for j in range(1, 6)])
+    assert (np.abs(top.mean(axis=0) - mean) < 5 * top.std(axis=0) / np.sqrt(20_000)).all()
+    assert (np.diff(top, axis=1) <= 0).all()
+
+
+def test_spacing_ratios_are_bounded_and_have_mean_b(sim):
+    for k in (2, 5, 10):
+        found = sim.spacing_ratios(9, 20_000, k=k)
+        assert found.min() > 0 and found.max() <= exact.ratio_bound(k)
+        assert abs(found.mean() - thy.slope_inflation(k)) < 5 * found.std() / np.sqrt(20_000) + 1e-9
+
+
+def test_quantile_functions(sim):
+    from scipy import stats
+
+    laws = {"exponential": stats.expon, "gumbel": stats.gumbel_r, "normal": stats.norm, "uniform": stats.uniform,
+            "student_5": stats.t(5), "lognormal": stats.lognorm(1)}
+    u = np.array([1e-7, 1e-3, 0.3, 0.9])
+    for tail, law in laws.items():
+        assert sim.inverse_survival(u, tail) == pytest.approx(law.isf(u), rel=1e-9)
+    assert sim.inverse_survival(u, "beta_1_20") == pytest.approx(-np.log(-np.log(stats.beta(1, 20).isf(u))), rel=1e-9)
+    with pytest.raises(ValueError, match="tail='cauchy'"):
+        sim.inverse_survival(u, "cauchy")
+
+
+def test_modes(sim):
+    common = {"mode": 25.0, "k": 10, "n": 1000, "deployment": 1e5}
+    missed = sim.mode_errors(3, 3000, mass=5e-5, missed=True, **common)
+    assert missed.mean() == pytest.approx(-11.4, abs=0.4) and (missed < 0).mean() > 0.97
+    hit = sim.mode_errors(3, 3000, mass=1e-2, **common)  # more hits than k: the mode is all that is seen
+    assert (hit < 0).mean() < 0.01
+    with pytest.raises(ValueError, match=r"mass=1\.0"):
+        sim.mode_errors(3, 5, mass=1.0, **common)
+
+
+def test_gridworld_failure_probabilities_against_rollouts(sim):
+    from simulations._jax import jax, jnp
+    from simulations.failure_forecast import _gridworld as grid
+
+    rng = np.random.default_rng(7)
+    weights = rng.normal(size=(grid.FEATURES, grid.SIDE**2, 4))
+    query = np.array([[1.0, 0.5, -1.0, 1.0]])
+    psi, returns = sim.behaviour(jnp.asarray(weights), jnp.asarray(query))
+    logits = np.einsum("f,fca->ca", query[0], weights)
+    policy = np.exp(logits - logits.max(axis=1, keepdims=True))
+    slip = 0.1 / (1 + math.exp(-0.5))
+    policy = (1 - slip) * policy / policy.sum(axis=1, keepdims=True) + slip / 4
+    nexts = grid._FLOW.reshape(grid.SIDE**2, 4, -1).argmax(axis=2)
+    trials, lava, total = 20_000, 0, 0.0
+    state, value = np.zeros(trials, dtype=int), np.zeros(trials)
+    done = np.zeros(trials, dtype=bool)
+    for _ in range(grid.HORIZON):
+        action = (rng.random(trials)[:, None] > np.cumsum(policy[state], axis=1)).sum(axis=1).clip(0, 3)
+        state = np.where(done, state, nexts[state, action])
+        done = np.isin(state, (*grid.LAVA, grid.GOAL))
+        value -= 0.01 * ~done
+    lava, total = np.isin(state, grid.LAVA).mean(), (value + (state == grid.GOAL) - np.isin(state, grid.LAVA)).mean()
+    p = float(np.exp(-np.exp(-np.asarray(psi)))[0])
+    assert abs(lava - p) < 5 * math.sqrt(p * (1 - p) / trials)
+    assert abs(total - float(returns[0])) < 5 / math.sqrt(trials)
+    assert bool(jnp.isfinite(jax.grad(lambda w: sim.behaviour(w, jnp.asarray(query))[0].sum())(jnp.asarray(weights))).all())
+
+
+def test_fine_tuning_keeps_return(sim):
+    found = sim.experiment(1, seeds=1, steps=20)
+    assert set(found) == {"base", "return", "forecastable"} and found["base"].shape == (1, len(sim.Outcome._fields))
+    column = sim.Outcome._fields.index("returns")
+    assert abs(found["forecastable"][0, column] - found["return"][0, column]) < 0.02
+    with pytest.raises(ValueError, match="seeds=0"):
+        sim.experiment(1, seeds=0)
+
+
+def test_figure_shows_what_the_theory_says(sim):
+    data = sim.figure_data(trials=800, seeds=1)
+    for i, k in enumerate((5, 10, 50)):
+        for j in range(4):
+            size = 1000 * 10.0**j
+            assert abs(data["bias"][i, j] - thy.bias(k, 1000, size)) < 5 * data["bias_error"][i, j]
+            assert data["parts"][i, :, j] == pytest.approx(thy.bias_terms(k, 1000, size), abs=0.02 + 0.03 * j)
+    page = sim.figure(data)
+    assert len(page.axes) == 4 and all(axes.get_ylabel() and axes.get_title() for axes in page.axes)
