@@ -17,6 +17,7 @@ from causal._sat import OutOfTime
 
 SMALL = 40  # elements up to which the diagram is built in Python: making a CUDD manager costs more
 SMALL_NODES = 20_000
+STATIC_NODES = 100_000  # beyond this a fixed order is given up for one that is improved on the way
 DEPTH = 400  # levels that the recursion of the Python kernel may meet
 
 
@@ -345,18 +346,19 @@ class Builder:
 
 def family(instance: Instance, plan: Plan, region: Region, allowed: frozenset[int], budget: int,
            deadline: float | None) -> tuple[Flat, int, list[int | None]]:
-    """The diagram of one region: in Python while small, else by CUDD with several orders under the node budget.
+    """The diagram of one region under a node budget: in Python while small, then by CUDD in a fixed order, then in two
+    orders that are improved on the way.
 
     OverBudget when every attempt outgrew it."""
-    def python(levels: int) -> Kernel:
-        return PythonKernel(levels, min(budget, SMALL_NODES) if have_cudd() else budget)
-
     size = sum(1 + (plan.uses[at] == BOTH) * (instance.sizes[at] - 1) for at in region.order)
-    attempts: list[tuple[Callable[[int], Kernel], bool]] = [(python, False)] if size <= SMALL or not have_cudd() else []
-    if have_cudd():
-        attempts += [(lambda n: CuddKernel(n, budget // 4, reorder=False), False),
-                     (lambda n: CuddKernel(n, budget // 2, reorder=True), False),
-                     (lambda n: CuddKernel(n, budget, reorder=True), True)]
+    cudd = have_cudd()
+    attempts: list[tuple[Callable[[int], Kernel], bool]] = []
+    if size <= SMALL or budget <= SMALL_NODES or not cudd:
+        attempts.append((lambda n: PythonKernel(n, min(budget, SMALL_NODES) if cudd else budget), False))
+    if budget > SMALL_NODES and cudd:
+        attempts.append((lambda n: CuddKernel(n, min(budget, STATIC_NODES), reorder=False), False))
+    if budget > STATIC_NODES and cudd:
+        attempts += [(lambda n: CuddKernel(n, budget, reorder=True), backwards) for backwards in (False, True)]
     for make, backwards in attempts:
         try:
             return Builder(instance, plan, region, allowed, make, deadline, backwards=backwards).build()

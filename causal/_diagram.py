@@ -18,21 +18,18 @@ Chosen = tuple[int, "Chosen"] | None
 
 
 class Diagram:
-    """The store of a family: diagrams by module head, the effect's last. Positions are those of the instance."""
+    """The store of a family: diagrams by module head, the effect's last. Positions are those of the instance.
+
+    OverBudget if a module needs more than `budget` nodes in every order that is tried."""
 
     def __init__(self, instance: Instance, allowed: frozenset[int], *, budget: int, deadline: float | None = None
                  ) -> None:
         plan = make_plan(instance)
         self._universe = len(allowed)
         self._modules: dict[int, Family] = {}
-        self._inside: dict[int, set[int]] = {}
-        left = budget
         for region in plan.regions:
-            nodes, root, labels = _bdd.family(instance, plan, region, allowed, left, deadline)
-            family = minimal_sets(nodes, root, labels, left)
-            left -= len(family.label)
-            if left <= 0:
-                raise _bdd.OverBudget
+            nodes, root, labels = _bdd.family(instance, plan, region, allowed, budget, deadline)
+            family = minimal_sets(nodes, root, labels, budget)
             self._modules[-1 if region.head is None else region.head] = family
         self._effect = self._modules[-1]
         # a head inside its own module is the variable itself, anywhere else it is the module
@@ -71,6 +68,11 @@ class Diagram:
         """How many causes."""
         return self._counts[-1][self._effect.root]
 
+    @property
+    def min_size(self) -> int | None:
+        """The shortest path."""
+        return self._least()[-1][self._effect.root] if self.count else None
+
     def sizes(self) -> dict[int, int]:
         """Counts by size: polynomials packed into integers, wide enough that no coefficient overflows."""
         width = self.count.bit_length() + 1
@@ -84,16 +86,7 @@ class Diagram:
                 weight = packed[label] if self._module(head, label) else 1 << width
                 below.append(below[f.low[node]] + weight * below[f.high[node]])
             packed[head] = below[f.root]
-        result, rest, size, mask = {}, packed[-1], 0, (1 << width) - 1
-        data = rest if width * self._universe < 1 << 22 else None
-        if data is None:  # many coefficients: split the bytes once instead of shifting each time
-            return self._unpack(rest, width)
-        while rest:
-            if rest & mask:
-                result[size] = rest & mask
-            rest >>= width
-            size += 1
-        return result
+        return self._unpack(packed[-1], width)
 
     @staticmethod
     def _unpack(packed: int, width: int) -> dict[int, int]:

@@ -93,6 +93,11 @@ class Listing:
         """How many were taken."""
         return len(self.drain().items)
 
+    @property
+    def min_size(self) -> int | None:
+        """The least size."""
+        return min(map(len, self.drain().items), default=None)
+
     def sizes(self) -> dict[int, int]:
         """How many of each size."""
         return dict(sorted(Counter(map(len, self.drain().items)).items()))

@@ -17,7 +17,9 @@ __all__ = ["CauseVerdict", "actual_causes", "is_cause"]
 DEFINITIONS = ("modified", "updated", "original")
 ENGINES = ("auto", "sat", "zdd", "witness_map", "definition")
 ZDD_NODES = 8_000_000
-AUTO_NODES = 2_000_000
+# (diagram nodes, then calls of the SAT solver), in turn: the loop slows down with the number of causes, the diagram
+# does not, and neither can tell beforehand
+AUTO_STAGES = ((1_000, 4_000), (100_000, 20_000), (1_000_000, 0))
 ANYTIME_SIZES = 3  # with a time limit, causes up to this size come first, so that something is known to be complete
 
 
@@ -141,15 +143,33 @@ def _limited(q: Question, diagram: _diagram.Diagram) -> Any:
 
 
 def _automatic(q: Question) -> CauseFamily:
-    """The diagram under a budget, then SAT; SAT at once where only the first or the small causes are wanted."""
+    """Diagrams and SAT in turn with growing budgets, SAT to the end.
+
+    SAT at once where only the first or the small causes are wanted. Budgets count nodes and causes, not seconds."""
     if q.limit is not None or (q.max_size is not None and q.max_size <= ANYTIME_SIZES):
         return _by_sat(q)
     share = None if q.deadline is None else time.monotonic() + (q.deadline - time.monotonic()) / 2
-    try:
-        diagram = _diagram.Diagram(q.instance, q.allowed, budget=AUTO_NODES, deadline=share)
-    except (_bdd.OverBudget, _sat.OutOfTime):
-        return _by_sat(q)
-    return q.family(_limited(q, diagram), "zdd")
+    listed: CauseFamily | None = None
+    for nodes, calls in AUTO_STAGES:
+        try:
+            diagram = _diagram.Diagram(q.instance, q.allowed, budget=nodes, deadline=share)
+            return q.family(_limited(q, diagram), "zdd")
+        except (_bdd.OverBudget, _sat.OutOfTime):
+            if q.deadline is not None:
+                break
+        listed = listed or _by_sat(q)
+        if _ends_within(listed, calls):
+            return listed
+    return listed or _by_sat(q)
+
+
+def _ends_within(family: CauseFamily, calls: int) -> bool:
+    """Whether listing the family takes at most `calls` calls of the solver: each cause, and each of its elements."""
+    for cause in family:
+        calls -= 1 + len(cause.variables)
+        if calls < 0:
+            return False
+    return True
 
 
 def _by_witness_map(q: Question) -> CauseFamily:
