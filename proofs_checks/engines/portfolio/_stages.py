@@ -205,4 +205,4 @@ def _until(end: float, cancelled: Never) -> Never:
 def _by_squares(problem: Problem, instances: list[Any], cancelled: Never) -> dict[str, Any] | None:
     from proofs_checks.engines.sos import certify
 
-    return certify(problem.subject, instances=instances, cancelled=cancelled)
+    return certify(problem.subject, instances=instances, cancelled=cancelled, seconds=1.5)

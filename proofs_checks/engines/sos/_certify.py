@@ -57,13 +57,15 @@ class _Attempt:
     free: list[tuple[int, list[Exponents]]]
 
 
-def certify(subject: Mapping[str, Any], *, instances: list[Any] | None = None, cancelled: Never = lambda: False
-            ) -> dict[str, Any] | None:
-    """The body of an sos certificate of the statement, accepted by the checker; None if no attempt succeeds."""
+def certify(subject: Mapping[str, Any], *, instances: list[Any] | None = None, cancelled: Never = lambda: False,
+            seconds: float | None = None) -> dict[str, Any] | None:
+    """The body of an sos certificate of the statement, accepted by the checker; None if no attempt succeeds.
+
+    `seconds` limits each call of the float solver (None: its iterations are counted instead)."""
     hypotheses, conclusion = hypotheses_and_goal(subject["statement"])
     parts = []
     for extra, relation in checker.goals_of(conclusion):
-        part = _part(subject, [*hypotheses, *extra], relation, instances or [], cancelled)
+        part = _part(subject, [*hypotheses, *extra], relation, instances or [], cancelled, seconds)
         if part is None:
             return None
         parts.append(part)
@@ -72,8 +74,8 @@ def certify(subject: Mapping[str, Any], *, instances: list[Any] | None = None, c
     return body
 
 
-def _part(subject: Mapping[str, Any], hypotheses: list[Tree], relation: Tree, instances: list[Any], cancelled: Never
-          ) -> dict[str, Any] | None:
+def _part(subject: Mapping[str, Any], hypotheses: list[Tree], relation: Tree, instances: list[Any], cancelled: Never,
+          seconds: float | None) -> dict[str, Any] | None:
     for goal in _goals(hypotheses, relation, instances):
         if not goal.target:
             part = {"variables": list(goal.field.names), **goal.extra, "blocks": []}
@@ -86,7 +88,7 @@ def _part(subject: Mapping[str, Any], hypotheses: list[Tree], relation: Tree, in
                 target = multiply(goal.target, attempt.factor)
                 target, carried = _reduced(goal, target)
                 free = [(goal.conditions[index].poly, monomials) for index, monomials in attempt.free]
-                found = solve(target, attempt.blocks, free, cancelled)
+                found = solve(target, attempt.blocks, free, cancelled, seconds=seconds)
             except (TooBig, TooLarge):
                 continue
             if found is None:

@@ -50,8 +50,12 @@ class Solution:
 
 
 def solve(target: Poly, blocks: Sequence[Block], free: Sequence[tuple[Poly, list[tuple[int, ...]]]],
-          cancelled: Callable[[], bool] = lambda: False, reductions: int = 4) -> Solution | None:
-    """Blocks and free polynomials that add up to `target`, or None if none was found (which proves nothing)."""
+          cancelled: Callable[[], bool] = lambda: False, reductions: int = 4, seconds: float | None = None
+          ) -> Solution | None:
+    """Blocks and free polynomials that add up to `target`, or None if none was found (which proves nothing).
+
+    `seconds` limits each call of the solver; without it only the number of iterations is limited, so that load cannot
+    change the outcome."""
     blocks = [Block(b.factor, b.factors, b.basis, [list(row) for row in b.rows]) for b in blocks]
     for _ in range(reductions + 1):
         if cancelled():
@@ -59,7 +63,7 @@ def solve(target: Poly, blocks: Sequence[Block], free: Sequence[tuple[Poly, list
         system = _System(target, blocks, free)
         if system.consistent is False:
             return None
-        found = system.optimum()
+        found = system.optimum(seconds)
         if found is None:
             return None
         grams, smallest = found
@@ -94,7 +98,7 @@ class _System:
         self.consistent = set(target) <= reached
         self.entries: np.ndarray = np.zeros(0)
 
-    def optimum(self) -> tuple[list[np.ndarray], float] | None:
+    def optimum(self, seconds: float | None = None) -> tuple[list[np.ndarray], float] | None:
         """Float gram matrices with the largest smallest eigenvalue (at most 1)."""
         import clarabel
         from scipy import sparse
@@ -132,7 +136,9 @@ class _System:
         q = np.zeros(n)
         q[-1] = -1.0
         settings = clarabel.DefaultSettings()
-        settings.verbose, settings.max_threads, settings.time_limit = False, 1, 20.0
+        settings.verbose, settings.max_threads = False, 1
+        if seconds is not None:
+            settings.time_limit = seconds
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
         result = clarabel.DefaultSolver(sparse.csc_matrix((n, n)), q, a, b, cones, settings).solve()
         x = np.array(result.x)
