@@ -62,6 +62,10 @@ def test_true_statements_hold_with_certificates(statement: str, domain: Any, kin
     ("Eq(x, y)", None, None),
     ("tan(x) >= x", {"x": (0, 2)}, {"x": 2}),
     ("Implies(Eq(x**2, 2), False)", None, None),
+    ("cos(x) > -1", {"x": (0, "pi")}, {"x": sp.pi}),
+    ("Implies(x > 0, x*log(x) > -1/E)", None, {"x": sp.exp(-1)}),
+    ("tan(x) < sqrt(3)", {"x": (0, "pi/3")}, {"x": sp.pi / 3}),
+    ("(exp(x) - 2)**2 > 0", None, {"x": sp.log(2)}),
 ])
 def test_false_statements_are_refuted_at_exact_points(statement: str, domain: Any, witness: Any) -> None:
     found = prove(statement, domain)

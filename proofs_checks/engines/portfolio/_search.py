@@ -1,7 +1,7 @@
 """The falsifier: where a statement fails, exactly, at the smallest point that a fixed amount of work finds.
 
-Three stages, each with a fixed order and amount of work, so that the same seed gives the same witness whatever else is
-running: points of small height in order of height; seeded samples with heavy tails, improved by local descent and
+Stages, each with a fixed order and amount of work, so that the same seed gives the same witness whatever else is
+running: points of small height in order of height; closed forms; seeded samples with heavy tails, improved by local descent and
 rounded through growing denominators; shrinking. Floats only propose; `checkers._values.truth` decides."""
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ _SMALL = [Fraction(t) for t in ("0", "1", "-1", "2", "-2", "1/2", "-1/2", "3", "
                                 "-3/2", "4", "-4", "1/4", "-1/4", "3/4", "-3/4", "5", "-5", "1/5", "-1/5", "10", "-10",
                                 "1/10", "-1/10", "9/10", "20", "-20", "100", "-100", "1/100", "-1/100", "99/100",
                                 "1000", "-1000", "1/1000")]
+_PI_PARTS = [["mul", t, ["pi"]] for t in ("1/2", "1/3", "1/4", "1/6", "2/3", "3/4", "3/2", "2", "-1", "-1/2")]
+_SPECIAL: list[Tree] = [["pi"], *_PI_PARTS, ["E"], ["pow", ["E"], "-1"], ["pow", ["E"], "1/2"], ["pow", "2", "1/2"],
+                        ["pow", "3", "1/2"], ["pow", "1/2", "1/2"], ["pow", "1/3", "1/2"], ["mul", "-1", ["pow", "2", "1/2"]],
+                        ["log", "2"], ["mul", "-1", ["log", "2"]], ["log", "3"]]
 _GRID = 20_000  # points of small height at most
 _EXACT = 400  # exact evaluations at most a stage
 _EXACT_FUNCTIONS = 30  # the same where functions have to be enclosed: floats that lie so often are noise
@@ -77,7 +81,9 @@ class Search:
 
     def complete(self, free: Mapping[str, Fraction]) -> Iterator[Point]:
         """The points with these free coordinates: the others follow from the equations, one branch at a time."""
-        base: Point = {name: _leaf(x) for name, x in free.items()}
+        yield from self._completed({name: _leaf(x) for name, x in free.items()})
+
+    def _completed(self, base: Point) -> Iterator[Point]:
         branches = product(*self.solved.values())
         for choice in list(branches)[:8]:
             point = dict(base)
@@ -130,6 +136,29 @@ class Search:
         likely = np.flatnonzero((given >= -1e-9) & ((goal <= 1e-9 * (1 + np.abs(goal))) if strict else (goal < 0)))
         return self.first(dict(zip(self.free, rows[i], strict=True)) for i in likely)
 
+    def special(self) -> Point | None:
+        """Stage two: closed forms where touching happens: ends that are not rational, parts of pi, powers of e, roots."""
+        if not self.free or len(self.free) > 2 or self.problem.integers:
+            return None
+        per = []
+        for name in self.free:
+            low, high = self.ends[name]
+            trees = [tree for tree in [*filter(None, self.problem.box[name]), *_SPECIAL] if isinstance(tree, list)]
+            near = [(float(value(tree, {})), tree) for tree in trees]
+            inside = [tree for x, tree in near if (low is None or x >= low - 1e-12) and (high is None or x <= high + 1e-12)]
+            per.append([*(_leaf(x) for x in self._values(name)[:6]), *inside] if len(self.free) > 1 else inside)
+        rows = [row for row in product(*per) if any(isinstance(x, list) for x in row)]
+        if not rows:
+            return None
+        columns = {name: np.array([float(value(row[i], {})) for row in rows]) for i, name in enumerate(self.free)}
+        goal, given = self.margins(columns)
+        likely = np.flatnonzero((given >= -1e-9) & (goal <= 1e-9 * (1 + np.abs(goal))))
+        for index in likely[:_EXACT_FUNCTIONS]:
+            for point in self._completed(dict(zip(self.free, rows[index], strict=True))):
+                if self.refutes(point):
+                    return point
+        return None
+
     def _grid(self) -> list[tuple[Fraction, ...]]:
         per = [self._values(name) for name in self.free]
         n = len(per)
@@ -163,7 +192,7 @@ class Search:
         return sorted(inside, key=lambda x: (height(x), x < 0, x))
 
     def wide(self, samples: int = 6000, starts: int = 6) -> Point | None:
-        """Stage two: seeded samples, local descent from the best, rounding."""
+        """Stage three: seeded samples, local descent from the best, rounding."""
         if not self.free:
             return None
         draw = np.random.default_rng(self.seed)

@@ -36,7 +36,7 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> 
     where, trusted = undefined(problem, lambda part: _by_cover(part, cancelled) is not None, cancelled)
     yield {"stage": "domain", "undefined": where, "trusted": trusted}
     search = Search(problem, seed, cancelled)
-    point = search.small()
+    point = search.small() or search.special()
     if point is not None:
         yield witness_report(problem, point, "small points")
         return

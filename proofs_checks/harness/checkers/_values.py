@@ -17,6 +17,7 @@ __all__ = ["enclose", "normal_form", "sign", "truth"]
 PRECISIONS = (96, 400, 1600)
 _TRIAL = 10_000  # primes up to here are split off; what is left is one atom
 Monomial = frozenset[tuple[str, Fraction]]
+_E, _PI = '["E"]', '["pi"]'  # atoms that are positive
 
 
 def truth(relation: Tree, values: Mapping[str, Tree]) -> bool:
@@ -89,8 +90,60 @@ def normal_form(tree: Tree) -> dict[Monomial, Fraction]:
         return product
     if head == "pow" and isinstance(rest[1], str):
         return _power(rest[0], number(rest[1]))
+    if head == "E":
+        return {frozenset([(_E, Fraction(1))]): Fraction(1)}
+    known = _at_special_points(head, rest[0]) if rest and head in ("sin", "cos", "tan", "exp", "log") else None
+    if known is not None:
+        return known
     canonical = [head, *(_written(normal_form(part)) if isinstance(part, list) else part for part in rest)]
     return {frozenset([(json.dumps(canonical), Fraction(1))]): Fraction(1)}
+
+
+def _at_special_points(head: str, arg: Tree) -> dict[Monomial, Fraction] | None:
+    """sin, cos and tan at multiples of pi/6 and pi/4, exp of rationals, log of powers of e; None elsewhere."""
+    inverse = {"exp": "log", "log": "exp"}.get(head)
+    if inverse and isinstance(arg, list) and arg[0] == inverse:
+        return normal_form(arg[1])
+    form = normal_form(arg)
+    if head == "exp":
+        if set(form) <= {frozenset()}:
+            power = form.get(frozenset(), Fraction(0))
+            return {frozenset([(_E, power)]) if power else frozenset(): Fraction(1)}
+        return None
+    if head == "log":
+        if len(form) == 1 and list(form.values()) == [1]:
+            (monomial,) = form
+            if {atom for atom, _ in monomial} <= {_E}:
+                return _constant(sum((power for _, power in monomial), Fraction(0)))
+        return None
+    if set(form) - {frozenset([(_PI, Fraction(1))])}:
+        return None
+    turn = form.get(frozenset([(_PI, Fraction(1))]), Fraction(0))
+    if head == "tan":
+        top, bottom = _sine(turn), _sine(turn + Fraction(1, 2))
+        if top is None or not bottom:
+            return None
+        return _times(top, _inverse(bottom))
+    return _sine(turn + (Fraction(1, 2) if head == "cos" else 0))
+
+
+def _sine(turn: Fraction) -> dict[Monomial, Fraction] | None:
+    """sin(pi * turn) where it is a rational or half a square root."""
+    turn %= 2
+    sign = 1 if turn < 1 else -1
+    turn = min(turn % 1, 1 - turn % 1)
+    values = {Fraction(0): {}, Fraction(1, 6): _constant(Fraction(1, 2)), Fraction(1, 2): _constant(Fraction(1)),
+              Fraction(1, 4): {frozenset([("2", Fraction(1, 2))]): Fraction(1, 2)},
+              Fraction(1, 3): {frozenset([("3", Fraction(1, 2))]): Fraction(1, 2)}}
+    found = values.get(turn)
+    return None if found is None else {m: sign * c for m, c in found.items()}
+
+
+def _inverse(form: Mapping[Monomial, Fraction]) -> dict[Monomial, Fraction]:
+    """1 over a single term."""
+    (monomial, coefficient), = form.items()
+    reduced, factor = _reduced({atom: -power for atom, power in monomial}, frozenset())
+    return {reduced: factor / coefficient}
 
 
 def _constant(x: Fraction) -> dict[Monomial, Fraction]:
@@ -130,7 +183,7 @@ def _power(base: Tree, exponent: Fraction) -> dict[Monomial, Fraction]:
         return product
     if len(form) == 1:
         (monomial, coefficient), = form.items()
-        roots_only = all(atom.isdigit() for atom, _ in monomial)
+        roots_only = all(atom.isdigit() or atom in (_E, _PI) for atom, _ in monomial)
         if coefficient > 0 and (roots_only or exponent.denominator == 1):  # positive, so that (a b)^c = a^c b^c
             powers = {atom: power * exponent for atom, power in monomial}
             for prime, power in _factors(coefficient).items():
