@@ -83,6 +83,15 @@ def test_refuted_with_a_rational_point_inside(name):
         assert lo <= point[s] <= hi
 
 
+def test_witnesses_lie_inside_irrational_ends():
+    """sin x >= 2 x / pi on [0, pi/2] fails just beyond pi/2, where a domain rounded outward reaches."""
+    found = interval.decide(sp.sin(x) - 2 * x / sp.pi, False, [], {x: (0, sp.pi / 2)}, boxes=300)
+    assert found.verdict is Verdict.UNDECIDED
+    found = interval.decide(sp.sin(x) - sp.Rational(201, 100) * x / sp.pi, False, [], {x: (0, sp.pi / 2)}, boxes=300)
+    assert found.verdict is Verdict.REFUTED and found.witness["x"] < sp.pi / 2
+    assert prove(sp.Rational(2, 3) - sp.cos(x) / 2, True, {x: (0, sp.pi / 2)}).verdict is Verdict.HOLDS
+
+
 def test_undefined_somewhere_is_never_holds():
     for goal in (sp.log(x), 1 / x, sp.sqrt(x - 1), sp.tan(x)):
         found = interval.decide(sp.exp(goal) + goal**2, False, [], {x: (0, 2)}, boxes=300)

@@ -19,7 +19,7 @@ from proofs_checks.harness.enclosures import INF, NINF
 from proofs_checks.harness.enclosures._leaf import Side, statement
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
 
-__all__ = ["BOXES", "decide", "nonnegative", "outward"]
+__all__ = ["BOXES", "decide", "decide_trees", "inward", "nonnegative", "outward"]
 
 BOXES = 20_000
 
@@ -34,7 +34,8 @@ def decide(goal: Any, strict: bool, hypotheses: Sequence[tuple[Any, bool]], box:
     start = time.perf_counter()
     variables = [symbol.name for symbol in box]
     found = decide_trees(trees.to_tree(goal), strict, [(trees.to_tree(h), flag) for h, flag in hypotheses], variables,
-                         [outward(*ends) for ends in box.values()], boxes=boxes, deadline=deadline, seed=seed)
+                         [outward(*ends) for ends in box.values()], boxes=boxes, deadline=deadline, seed=seed,
+                         inside=[inward(*ends) for ends in box.values()])
     return Evidence(**{**_fields(found), "seconds": time.perf_counter() - start})
 
 
@@ -44,8 +45,8 @@ def _fields(evidence: Evidence) -> dict[str, Any]:
 
 def decide_trees(goal: trees.Tree, strict: bool, hypotheses: Sequence[tuple[trees.Tree, bool]],
                  variables: Sequence[str], domain: Sequence[Side], *, boxes: int = BOXES,
-                 deadline: float | None = None, seed: int = 0) -> Evidence:
-    """`decide` for trees, with the domain as sides."""
+                 deadline: float | None = None, seed: int = 0, inside: Sequence[Side] | None = None) -> Evidence:
+    """`decide` for trees, with the domain as sides; witnesses are taken from `inside`, where ends were rounded outward."""
     from proofs_checks.engines.interval._search import Search, certificate
 
     if not variables:
@@ -58,7 +59,8 @@ def decide_trees(goal: trees.Tree, strict: bool, hypotheses: Sequence[tuple[tree
                             [_text(s.lo), _text(s.hi)] for s in domain], "goal": goal, "strict": strict,
                             "hypotheses": [[t, f] for t, f in hypotheses], "boxes": [], "methods": []})
     search = Search(statement(goal, variables), strict, [(statement(t, variables), f) for t, f in hypotheses], sides,
-                    boxes=boxes, deadline=deadline, seed=seed)
+                    boxes=boxes, deadline=deadline, seed=seed,
+                    inside=None if inside is None else checker.narrow(variables, inside, hypotheses))
     outcome = search.run()
     if outcome is False:
         return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.REFUTED, scope=scope, witness=search.witness,
@@ -81,6 +83,11 @@ def _point(witness: Mapping[str, Fraction] | None) -> str:
 def outward(lo: Any, hi: Any) -> Side:
     """A side that contains [lo, hi]: rationals stay, other constants move outward by less than 2^-60."""
     return Side(_outward(lo, False), _outward(hi, True))
+
+
+def inward(lo: Any, hi: Any) -> Side:
+    """A side within [lo, hi], less than 2^-60 shorter at an end that is not rational."""
+    return Side(_outward(lo, True), _outward(hi, False))
 
 
 def _outward(value: Any, up: bool) -> Fraction | float:
@@ -111,7 +118,7 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
     the arguments). `given` returns expressions that are >= 0 (one, or a tuple) where the statement is made."""
     names = list(box) if isinstance(box, Mapping) else _names(function, len(box))
     ends = list(box.values()) if isinstance(box, Mapping) else list(box)
-    domain = [outward(lo, hi) for lo, hi in ends]
+    domain, inside = [outward(lo, hi) for lo, hi in ends], [inward(lo, hi) for lo, hi in ends]
     for name, (lo, hi) in zip(names, ((s.lo, s.hi) for s in domain), strict=True):
         if lo >= hi:
             raise ValueError(f"box: {name} in [{lo}, {hi}] needs lo < hi")
@@ -132,7 +139,7 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
 
     def run(context: Context) -> Evidence:
         tree, hypotheses, budget = trees.to_tree(build(function)), conditions(), context.budget or boxes
-        found = decide_trees(tree, strict, hypotheses, names, domain, boxes=budget)
+        found = decide_trees(tree, strict, hypotheses, names, domain, boxes=budget, inside=inside)
         if found.verdict is Verdict.UNDECIDED:  # where both sides touch, or at infinity, boxes alone do not suffice
             from proofs_checks.engines.ladder import prove_trees
 

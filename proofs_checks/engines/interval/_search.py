@@ -29,9 +29,10 @@ class Search:
 
     def __init__(self, goal: Statement, strict: bool, given: Sequence[tuple[Statement, bool]], sides: Sequence[Side],
                  *, boxes: int, deadline: float | None, seed: int, refute: bool = True,
-                 taylor: bool = True) -> None:
+                 taylor: bool = True, inside: Sequence[Side] | None = None) -> None:
         self.goal, self.strict, self.given, self.sides = goal, strict, list(given), list(sides)
         self.budget, self.deadline, self.seed = boxes, deadline, seed
+        self.inside = list(sides if inside is None else inside)  # where witnesses may lie
         self.used, self.refute, self.taylor = 0, refute, taylor
         self.balls = Balls(goal.program)
         self.given_balls = [Balls(h.program) for h, _ in given]
@@ -129,7 +130,7 @@ class Search:
                     if 0 < k < 20 and by_taylor(self.goal, side, self.strict, k, at):
                         return f"t{k}@{at}"
                 return None
-        if not self.taylor or depth < 3 or isinstance(side.lo, float) or isinstance(side.hi, float):
+        if not self.taylor or depth < 3 or depth % 2 == 0 or isinstance(side.lo, float) or isinstance(side.hi, float):
             return None
         lo, hi = Fraction(side.lo), Fraction(side.hi)
         middle = _refute.simple_between(lo + (hi - lo) * 3 / 8, hi - (hi - lo) * 3 / 8)
@@ -254,7 +255,7 @@ class Search:
     def _sample(self) -> bool:
         count = 40 if len(self.sides) == 1 else 400 + 60 * len(self.sides)
         best: list[tuple[float, tuple[Fraction, ...]]] = []
-        for point in islice(_refute.candidates(self.sides, self.seed), count):
+        for point in islice(_refute.candidates(self.inside, self.seed), count):
             value = self._float(point)
             if value < 1e-12 and self._refuted_by(point):
                 return True
@@ -283,7 +284,7 @@ class Search:
             for i in range(n):
                 for sign in (1, -1):
                     x = point[i] + sign * steps[i]
-                    side = self.sides[i]
+                    side = self.inside[i]
                     if not _refute._inside(x, side):
                         continue
                     x = _refute.simple_between(x - steps[i] / 16, x + steps[i] / 16)
@@ -310,6 +311,8 @@ class Search:
     def _refuted_by(self, point: Sequence[Fraction]) -> bool:
         self._tries += 1
         if self._tries > 300:  # a statement that is false by less than every precision tried
+            return False
+        if not all(_refute._inside(x, side) for x, side in zip(point, self.inside, strict=True)):
             return False
         named = dict(zip(self.goal.program.variables, point, strict=True))
         if not _refute.refutes(named, self.goal.tree, self.strict, [(h.tree, flag) for h, flag in self.given]):

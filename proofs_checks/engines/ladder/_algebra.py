@@ -9,7 +9,7 @@ from proofs_checks.engines.interval._search import text
 from proofs_checks.engines.ladder._common import WORK, Node, evident
 from proofs_checks.engines.ladder._domain import cut_at, halve
 from proofs_checks.engines.ladder._factor import coefficient_of, factor, generators_of, is_constant
-from proofs_checks.engines.ladder._slopes import by_calculus
+from proofs_checks.engines.ladder._slopes import by_calculus, by_easy_slope
 from proofs_checks.harness.algebra import Field, Form
 from proofs_checks.harness.algebra._field import constant
 from proofs_checks.harness.checkers import _ladder_calculus as calculus
@@ -27,6 +27,7 @@ def by_algebra(solver: Solver, s: Sequent) -> Iterator[Node | None]:
     if is_constant(form) or len(generators_of(form)) == 1:
         yield by_roots(solver, s, field, form)
     yield by_bound(solver, s, field, form)
+    yield by_easy_slope(solver, s, field, form)
     product = by_product(solver, s, field, form)
     if product is not None:
         yield product

@@ -26,6 +26,21 @@ def by_calculus(solver: Solver, s: Sequent, field: Field, form: Form) -> Iterato
         yield by_slope(solver, s, field, form, v, slope) if divisor is None else divide(solver, s, field, form, divisor)
 
 
+def by_easy_slope(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | None:
+    """A step whose derivative has factors of evident sign and factors in one generator only: tried before others."""
+    for v in movers(s, field, form):
+        slope = field.derivative(form, v)
+        if not slope.top:
+            continue
+        hard = [part for part, e in factor(slope)[1] if len(generators_of(part)) > 1 and not (
+            e % 2 == 0 and e > 0) and not evident(s, field.tree(part))]
+        if not hard and len(solver.signs(s, field.tree(slope))) == 1:
+            node = by_slope(solver, s, field, form, v, slope)
+            if node is not None:
+                return node
+    return None
+
+
 def options(solver: Solver, s: Sequent, field: Field, form: Form) -> list[tuple[str, Form, Form | None]]:
     """(variable, slope, divisor): what to differentiate, after which division, simplest slopes first."""
     found: list[tuple[tuple[int, int, int], str, Form, Form | None]] = []
