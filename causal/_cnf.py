@@ -72,6 +72,10 @@ class Encoding:
             self._events[at] = codes
         return codes[code]
 
+    def knows(self, at: int) -> bool:
+        """Whether the variable matters, so that it has events."""
+        return at in self._events
+
     def decode(self, model: set[int]) -> dict[int, int]:
         """The codes of the variables met, from the true literals of a model."""
         return {at: next(q for q, lit in enumerate(codes) if lit in model) for at, codes in self._events.items()}

@@ -115,12 +115,15 @@ class Witnesses:
         self.encoding = Encoding(instance, frozenset(range(len(instance.names))), contingency=True)
         self._search: Search | None = None
 
-    def find(self, chosen: frozenset[int]) -> tuple[dict[int, int], dict[int, int]] | None:
+    def find(self, chosen: frozenset[int], setting: dict[int, int] | None = None
+             ) -> tuple[dict[int, int], dict[int, int]] | None:
         """(x', W) in codes with the smallest W for which [X <- x', W <- actual] makes the effect fail, or None.
 
-        x' is the actual code where nothing else is needed."""
+        x' is the actual code where nothing else is needed; `setting` prescribes it."""
         search = self._search = self._search or Search(self.encoding)
         fixed = [-lit for at, lit in self.encoding.x.items() if at not in chosen]
+        known = {at: code for at, code in (setting or {}).items() if self.encoding.knows(at)}
+        fixed += [self.encoding.event(at, code) for at, code in known.items()]
         # a variable of X that keeps its actual value is set by X, not by W
         counted = {at: lit for at, lit in self.encoding.w.items() if at not in chosen}
         if not search.solve(fixed):

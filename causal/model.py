@@ -205,6 +205,15 @@ class CausalModel:
         graph.add_edges_from((p, n) for n, rule in self.mechanisms.items() for p in rule.parents)
         return graph
 
+    def intervened(self, values: Mapping[str, Any]) -> CausalModel:
+        """The model in which the given endogenous variables are constant."""
+        rules = dict(self.mechanisms)
+        for name, value in values.items():
+            if name in self.exogenous:
+                raise CausalError(f"{name} is exogenous; change the context instead")
+            rules[name] = Table((), (self.domains[name][self.code(name, value, "intervention")],))
+        return CausalModel(rules, self.domains, self.exogenous)
+
     def code(self, name: str, value: Any, where: str) -> int:
         """The position of `value` in the domain of `name`. UnknownVariable or DomainError, starting with `where`."""
         if name not in self._code:

@@ -1,0 +1,181 @@
+"""Responsibility, blame, explanations, harm, certificates: known answers, brute force, and what they refuse."""
+from __future__ import annotations
+
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import pytest
+
+from causal import (
+    CausalCertificateError,
+    CausalError,
+    CausalModel,
+    actual_causes,
+    blame,
+    check_certificate,
+    explanations,
+    harm,
+    investigate,
+    responsibility,
+)
+from causal.random_models import FAMILIES, random_case
+from tests.test_causal_engines import random_effect, random_model
+
+ROCK = CausalModel.from_expressions({"ST": None, "BT": None, "SH": "ST", "BH": "BT & ~SH", "BS": "SH | BH"})
+BOTH = {"ST": 1, "BT": 1}
+
+
+def votes(yes: int) -> tuple[CausalModel, dict[str, int]]:
+    names = [f"V{i}" for i in range(11)]
+    model = CausalModel.from_expressions({**dict.fromkeys(names), "WIN": f"atleast(6, {', '.join(names)})"})
+    return model, {n: int(i < yes) for i, n in enumerate(names)}
+
+
+def test_the_two_conventions_differ_on_rock_throwing() -> None:
+    assert responsibility(ROCK, BOTH, "ST", {"BS": 1}, convention="modified") == Fraction(1, 2)
+    assert responsibility(ROCK, BOTH, "ST", {"BS": 1}, convention="chockler_halpern") == 1
+    assert responsibility(ROCK, BOTH, "BT", {"BS": 1}, convention="modified") == Fraction(0)
+    with pytest.raises(TypeError):
+        responsibility(ROCK, BOTH, "ST", {"BS": 1})
+    with pytest.raises(CausalError, match="convention='halpern'"):
+        responsibility(ROCK, BOTH, "ST", {"BS": 1}, convention="halpern")
+
+
+@pytest.mark.parametrize("convention", ["modified", "chockler_halpern"])
+def test_eleven_voters(convention: str) -> None:
+    for yes, expected in ((6, Fraction(1)), (11, Fraction(1, 6))):
+        model, context = votes(yes)
+        assert responsibility(model, context, "V0", {"WIN": 1}, convention=convention) == expected
+
+
+def test_modified_responsibility_is_the_minimum_over_causes_by_brute_force() -> None:
+    draw = random.Random(3)
+    for _ in range(40):
+        model = random_model(draw)
+        effect = random_effect(draw, model)
+        causes = list(actual_causes(model, {}, effect, engine="definition"))
+        for name in model.variables:
+            totals = [len(c.variables) + len(c.contingency) for c in causes if name in c.variables]
+            expected = Fraction(1, min(totals)) if totals else Fraction(0)
+            assert responsibility(model, {}, name, effect, convention="modified") == expected
+
+
+def marksmen() -> list[tuple[CausalModel, dict[str, int], Fraction]]:
+    rules = {**{f"S{i}": None for i in range(10)}, "D": " | ".join(f"S{i} & L{i}" for i in range(10))}
+    model = CausalModel.from_expressions(rules)
+    return [(model, {**{f"S{i}": 1 for i in range(10)}, **{f"L{i}": int(i == live) for i in range(10)}}, Fraction(1, 10))
+            for live in range(10)]
+
+
+def test_blame_of_one_marksman_with_one_live_bullet() -> None:
+    situations = marksmen()
+    assert blame(situations, {"S0": 1}, {"D": 1}, convention="modified") == Fraction(1, 10)
+    floats = [(m, c, 0.1) for m, c, _ in situations]
+    with ThreadPoolExecutor(2) as pool:
+        assert blame(floats, {"S0": 1}, {"D": 1}, convention="modified", executor=pool) == Fraction(1, 10)
+    with pytest.raises(CausalError, match="sum to 9/10"):
+        blame(situations[1:], {"S0": 1}, {"D": 1}, convention="modified")
+
+
+def test_blame_sets_the_variable_first() -> None:
+    """Without the intervention a marksman who did not shoot would be to blame for nothing."""
+    model, context, _ = marksmen()[0]
+    quiet = [(model, {**context, "S0": 0}, 1)]
+    assert blame(quiet, {"S0": 1}, {"D": 1}, convention="modified") == 1
+
+
+def test_investigate_reports_each_context() -> None:
+    contexts = [{"ST": s, "BT": b} for s in (0, 1) for b in (0, 1)]
+    with ThreadPoolExecutor(2) as pool:
+        reports = investigate(ROCK, contexts, {"BS": 1}, executor=pool)
+    assert reports == investigate(ROCK, contexts, {"BS": 1})
+    assert reports[0] is None
+    assert [r.count for r in reports if r] == [3, 3, 3]
+    assert reports[1].participation == {"BT": 1, "BH": 1, "BS": 1}
+
+
+def test_explanations_of_the_forest_fire_after_april_showers() -> None:
+    """The seven explanations that the public implementation of exact search lists for this model."""
+    model = CausalModel.from_expressions({"AS": None, "ES_M": None, "ES_J": None, "FF_M": "ES_M & ~AS",
+                                          "FF_J": "ES_J & (AS | ~ES_M)"})
+    contexts = [{"AS": a, "ES_M": m, "ES_J": j} for a in (0, 1) for m in (0, 1) for j in (0, 1)]
+    found = explanations(model, contexts, "FF_M | FF_J")
+    expected = [{"AS": 0, "ES_M": 1}, {"AS": 0, "ES_J": 1}, {"AS": 1, "ES_J": 1}, {"ES_J": 1, "ES_M": 0},
+                {"ES_J": 1, "ES_M": 1}, {"FF_M": 1}, {"FF_J": 1}]
+    assert sorted(map(sorted, (f.items() for f in found))) == sorted(map(sorted, (e.items() for e in expected)))
+    with pytest.raises(CausalError, match="contexts is empty"):
+        explanations(model, [], "FF_M")
+
+
+def test_harm_needs_a_better_alternative_and_an_outcome_below_the_default() -> None:
+    model = CausalModel.from_expressions({"D": None, "A": None, "O": "D & A"})
+    utility = {0: 0, 1: 1}
+    late = harm(model, {"D": 0, "A": 1}, {"D": 0}, "O", utility, default=1)
+    assert (late.harmed, late.amount, late.alternative, late.outcome) == (True, 1, {"D": 1}, 1)
+    assert not harm(model, {"D": 0, "A": 0}, {"D": 0}, "O", utility, default=1).harmed
+    assert not harm(model, {"D": 0, "A": 1}, {"D": 0}, "O", utility, default=0).harmed
+    with pytest.raises(CausalError, match="did not happen"):
+        harm(model, {"D": 0, "A": 1}, {"D": 1}, "O", utility, default=1)
+    with pytest.raises(CausalError, match="utility has no value"):
+        harm(model, {"D": 0, "A": 1}, {"D": 0}, "O", {0: 1}, default=1)
+
+
+def test_certificates_are_accepted_after_a_trip_through_json() -> None:
+    draw = random.Random(8)
+    for _ in range(25):
+        model = random_model(draw)
+        family = actual_causes(model, {}, random_effect(draw, model))
+        certificate = json.loads(json.dumps(family.certificate()))
+        assert certificate["kind"] == "drup"
+        assert check_certificate(certificate)
+    for name in FAMILIES:
+        assert check_certificate(json.loads(json.dumps(actual_causes(*random_case(name, 20, seed=2)).certificate())))
+
+
+def tampered(certificate: dict, kind: str) -> dict:
+    result = json.loads(json.dumps(certificate))
+    if kind == "one cause missing":
+        result["causes"].pop()
+    elif kind == "element added":
+        result["causes"][0]["witness"]["V3"] = 0
+    elif kind == "element dropped":
+        next(e for e in result["causes"] if len(e["witness"]) > 1)["witness"].popitem()
+    elif kind == "proof emptied":
+        result["proof"] = [[]]
+    elif kind == "contingency off":
+        result["causes"][0]["contingency"]["V4"] = 7
+    elif kind == "other effect":
+        result["effect"] = "V3"
+    elif kind == "proof missing":
+        del result["proof"]
+    return result
+
+
+@pytest.mark.parametrize("kind", ["one cause missing", "element added", "element dropped", "proof emptied",
+                                  "contingency off", "other effect", "proof missing"])
+def test_tampered_certificates_are_rejected(kind: str) -> None:
+    case = random_case("ones", 20, seed=2)
+    certificate = actual_causes(*case).certificate()
+    assert check_certificate(certificate)
+    with pytest.raises(CausalCertificateError):
+        check_certificate(tampered(certificate, kind))
+
+
+def test_a_family_too_large_to_list_gets_a_cross_count() -> None:
+    names = [f"V{i}" for i in range(20)]
+    model = CausalModel.from_expressions({**dict.fromkeys(names), "T": f"atleast(8, {', '.join(names)})"})
+    family = actual_causes(model, dict.fromkeys(names, 1), {"T": 1})
+    certificate = json.loads(json.dumps(family.certificate()))
+    assert certificate["kind"] == "cross_count"
+    assert check_certificate(certificate)
+    with pytest.raises(CausalCertificateError, match="counted"):
+        check_certificate({**certificate, "count": str(family.count - 1)})
+
+
+def test_an_incomplete_family_has_no_certificate() -> None:
+    family = actual_causes(ROCK, BOTH, {"BS": 1}, limit=1)
+    assert not family.complete
+    with pytest.raises(CausalError, match="not complete"):
+        family.certificate()
