@@ -1,0 +1,159 @@
+"""`refutable causes MODEL`: the actual causes of an effect in a model file."""
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+LISTED = 20  # causes that are told in words unless --list
+
+
+@click.command("causes", help=__doc__)
+@click.argument("model", type=click.Path(dir_okay=False))
+@click.option("--context", "contexts", multiple=True, metavar="A=1,B=0",
+              help="Values of inputs and exogenous names; may be repeated, or name a JSON file.")
+@click.option("--others", metavar="VALUE", help="The value of every input that --context leaves out.")
+@click.option("--effect", required=True, metavar="EVENT", help="Such as 'TOP=1' or 'A & W == tie'.")
+@click.option("--count", "output", flag_value="count", help="Print the number of causes only.")
+@click.option("--list", "output", flag_value="list", help="Print every cause, one a line.")
+@click.option("--json", "output", flag_value="json", help="Print every cause with its witness as JSON.")
+@click.option("--exclude", multiple=True, metavar="NAMES", help="Names that may not be in a cause; 'gates' for all but inputs.")
+@click.option("--candidates", multiple=True, metavar="NAMES", help="The only names that may be in a cause.")
+@click.option("--definition", default="modified", show_default=True, help="modified, updated or original.")
+@click.option("--engine", default="auto", show_default=True, help="auto, sat, zdd, witness_map or definition.")
+@click.option("--max-size", type=click.IntRange(1), help="Only causes of at most so many variables.")
+@click.option("--limit", type=click.IntRange(1), help="At most so many causes.")
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop looking after so long.")
+@click.option("--dot", type=click.Path(dir_okay=False, writable=True), help="Draw the model with the first cause as DOT text.")
+@click.option("--svg", type=click.Path(dir_okay=False, writable=True), help="The same drawing as SVG.")
+@click.option("--certificate", type=click.Path(dir_okay=False, writable=True), help="Write the proof of completeness.")
+def command(model: str, contexts: tuple[str, ...], others: str | None, effect: str, output: str | None,
+            dot: str | None, svg: str | None, certificate: str | None, **options: Any) -> None:
+    from causal import CausalError, actual_causes, read_model
+
+    try:
+        network = read_model(model)
+        context = read_context(network, contexts, others)
+        family = actual_causes(network, context, effect, **_arguments(network, options))
+        _print(network, context, effect, family, output)
+        _write(network, context, effect, family, dot, svg, certificate)
+    except (CausalError, OSError) as error:
+        click.echo(f"refutable causes: {error}", err=True)
+        sys.exit(2)
+
+
+def _arguments(network: Any, options: dict[str, Any]) -> dict[str, Any]:
+    excluded = list(_names(options.pop("exclude")) or ())
+    if "gates" in excluded and "gates" not in network.domains:
+        inputs = set(network.inputs)
+        excluded = [n for n in excluded if n != "gates"] + [n for n in network.variables if n not in inputs]
+    return {**options, "exclude": excluded, "candidates": _names(options.pop("candidates"))}
+
+
+def _names(texts: tuple[str, ...]) -> list[str] | None:
+    return [n.strip() for t in texts for n in t.split(",") if n.strip()] if texts else None
+
+
+def read_context(network: Any, texts: tuple[str, ...], others: str | None) -> dict[str, Any]:
+    """The context that the options spell; values are matched with the domains. CausalError naming what is wrong."""
+    from causal import CausalError, UnknownVariable
+
+    given: dict[str, Any] = {}
+    for text in texts:
+        if "=" not in text:
+            with open(text, encoding="utf-8") as file:
+                try:
+                    given |= json.load(file)
+                except (ValueError, TypeError) as error:
+                    raise CausalError(f"--context {text}: not a JSON object: {error}") from None
+            continue
+        for part in filter(None, (p.strip() for p in text.split(","))):
+            name, equals, value = (x.strip() for x in part.partition("="))
+            if not equals or not name:
+                raise CausalError(f"--context: {part!r} is not NAME=VALUE")
+            if name not in network.domains:
+                raise UnknownVariable(name, "--context", network.domains)
+            given[name] = _value(network, name, value)
+    if others is not None:
+        for name in (*network.exogenous, *network.inputs):
+            given.setdefault(name, _value(network, name, others))
+    return given
+
+
+def _value(network: Any, name: str, text: str) -> Any:
+    return next((v for v in network.domains[name] if str(v) == text), text)
+
+
+def _progress(family: Any) -> Iterator[Any]:
+    """The causes, with a counter on a terminal."""
+    shown = sys.stderr.isatty()
+    for number, cause in enumerate(family, 1):
+        if shown and number % 100 == 0:
+            click.echo(f"\r{number} causes ...", err=True, nl=False)
+        yield cause
+    if shown:
+        click.echo("\r", err=True, nl=False)
+
+
+def _print(network: Any, context: dict[str, Any], effect: str, family: Any, output: str | None) -> None:
+    if output == "count":
+        click.echo(str(family.count) if family.complete else f"at least {family.count}")
+    elif output == "list":
+        for cause in _progress(family):
+            click.echo(" ".join(sorted(cause.variables)))
+        if not family.complete:
+            click.echo(_completeness(family), err=True)
+    elif output == "json":
+        causes = [{"variables": sorted(c.variables), "witness": c.witness, "contingency": c.contingency}
+                  for c in _progress(family)]
+        click.echo(json.dumps({"count": family.count, "complete": family.complete, "complete_up_to": family.complete_up_to,
+                               "engine": family.engine, "causes": causes}, indent=1))
+    else:
+        _tell(network, context, effect, family)
+
+
+def _tell(network: Any, context: dict[str, Any], effect: str, family: Any) -> None:
+    from causal.rendering import describe
+
+    click.echo(_completeness(family))
+    if family.count:
+        most = sorted(family.participation().items(), key=lambda item: (-item[1], item[0]))[:5]
+        click.echo("smallest: " + str(family.min_size) + " variable(s); most often: "
+                   + ", ".join(f"{n} (in {_short(k)})" for n, k in most))
+    for number, cause in enumerate(_progress(family)):
+        if number == LISTED:
+            click.echo(f"... and {_short(family.count - LISTED)} more; --list prints all")
+            break
+        click.echo(f"- {describe(network, context, effect, cause)}")
+
+
+def _completeness(family: Any) -> str:
+    if family.complete:
+        return f"{_short(family.count)} actual cause(s), all of them"
+    up_to = family.complete_up_to
+    known = f"all of those with at most {up_to} variable(s)" if up_to else "more may exist"
+    return f"{_short(family.count)} actual cause(s) found, {known}"
+
+
+def _short(number: int) -> str:
+    text = str(number)
+    return text if len(text) <= 18 else f"about {text[0]}.{text[1:3]}e{len(text) - 1}"
+
+
+def _write(network: Any, context: dict[str, Any], effect: str, family: Any, dot: str | None, svg: str | None,
+           certificate: str | None) -> None:
+    if dot or svg:
+        from causal.rendering import to_dot, write_svg
+
+        first = next(iter(family), None)
+        if dot:
+            with open(dot, "w", encoding="utf-8") as file:
+                file.write(to_dot(network, context, effect, first))
+        if svg:
+            write_svg(svg, network, context, effect, first)
+    if certificate:
+        with open(certificate, "w", encoding="utf-8") as file:
+            json.dump(family.certificate(), file)

@@ -1,0 +1,83 @@
+"""`refutable causes`: numbers, words, drawings, and wrong use told on stderr with exit code 2."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from causal import check_certificate
+from proofs_checks.harness.commands.causes import command
+
+ROCK = "targets, factors\nST, ST\nBT, BT\nSH, ST\nBH, BT & !SH\nBS, SH | BH\n"
+
+
+@pytest.fixture
+def rock(tmp_path: Path) -> str:
+    path = tmp_path / "rock.bnet"
+    path.write_text(ROCK, encoding="utf-8")
+    return str(path)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(command, list(arguments))
+
+
+def test_words_count_list_and_json(rock: str) -> None:
+    given = (rock, "--context", "ST=1,BT=1", "--effect", "BS=1")
+    told = run(*given)
+    assert told.exit_code == 0
+    assert "3 actual cause(s), all of them" in told.output
+    assert "had ST been 0, with BH held at 0 as it was" in told.output
+    assert run(*given, "--count").output.strip() == "3"
+    assert run(*given, "--exclude", "gates", "--list").output.split() == ["ST"]
+    assert sorted(run(*given, "--list", "--candidates", "ST,SH").output.split()) == ["SH", "ST"]
+    data = json.loads(run(*given, "--json").output)
+    assert (data["count"], data["complete"]) == (3, True)
+    assert {"variables": ["ST"], "witness": {"ST": 0}, "contingency": {"BH": 0}} in data["causes"]
+    assert run(rock, "--others", "1", "--effect", "BS=1", "--count").output.strip() == "3"
+
+
+def test_a_cut_list_says_what_is_known(rock: str) -> None:
+    cut = run(rock, "--context", "ST=1,BT=1", "--effect", "BS=1", "--limit", "1")
+    assert cut.exit_code == 0
+    assert "1 actual cause(s) found" in cut.output
+    assert "all of them" not in cut.output
+
+
+def test_drawings_and_certificate(rock: str, tmp_path: Path) -> None:
+    dot, svg, proof = (tmp_path / f"rock.{e}" for e in ("dot", "svg", "json"))
+    done = run(rock, "--context", "ST=1,BT=1", "--effect", "BS=1", "--exclude", "gates", "--dot", str(dot), "--svg", str(svg),
+               "--certificate", str(proof))
+    assert done.exit_code == 0, done.output
+    text = dot.read_text(encoding="utf-8")
+    assert text.startswith("digraph")
+    assert '"ST" -> "SH";' in text
+    assert "ST = 1 -> 0" in text
+    assert "BH = 0 (held)" in text
+    assert ElementTree.parse(svg).getroot().tag.endswith("svg")
+    assert check_certificate(json.loads(proof.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--effect", "BS=1"), "context: no value for ST, BT"), (("--context", "ST=1,BT=1", "--effect", "BS=0"), "BS=1"),
+    (("--context", "XX=1", "--effect", "BS=1"), "XX"), (("--context", "ST=2,BT=1", "--effect", "BS=1"), "'2'"),
+    (("--context", "ST=1,BT=1", "--effect", "QQ=1"), "QQ"), (("--context", "none.json", "--effect", "BS=1"), "none.json"),
+    (("--context", "ST=1,BT=1", "--effect", "BS=1", "--engine", "magic"), "magic"),
+    (("--context", "ST=1,=1", "--effect", "BS=1"), "NAME=VALUE")])
+def test_wrong_use_is_exit_code_two_in_one_line(rock: str, arguments: tuple[str, ...], said: str) -> None:
+    result = run(rock, *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unreadable_model_is_named(tmp_path: Path) -> None:
+    assert run(str(tmp_path / "none.bnet"), "--effect", "A=1").exit_code == 2
+    bad = tmp_path / "bad.bnet"
+    bad.write_text("A, B\nA, C\n", encoding="utf-8")
+    result = run(str(bad), "--effect", "A=1")
+    assert result.exit_code == 2
+    assert "line 2" in result.stderr
