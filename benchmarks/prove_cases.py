@@ -203,7 +203,8 @@ def table(cases: list[dict[str, Any]], results: dict[str, dict[str, Any]], other
     lines += ["", f"Of {len(holds)} that hold, {len(own)} carry a certificate that needs no trust but the checker's "
               f"({', '.join(f'{k} {n}' for k, n in sorted(kinds.items()))}; kind lemma trusts z3's unsat); "
               f"{sum(not r['accepted'] for r in results.values())} certificates rejected. "
-              f"Median {times[len(times) // 2]:.2f} s, largest {times[-1]:.1f} s; median re-check {checks[len(checks) // 2]:.4f} s, largest {checks[-1]:.2f} s. "
+              f"Median {times[len(times) // 2]:.2f} s, largest {times[-1]:.1f} s; "
+              f"median re-check {checks[len(checks) // 2]:.4f} s, largest {checks[-1]:.2f} s. "
               f"Longest coordinate of a witness: {max(refuted, default=0)} characters. "
               f"Largest process {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB."]
     undecided = [c["id"] for c in cases if mine[c["id"]] is None]

@@ -193,3 +193,12 @@ def test_truth_at_closed_forms() -> None:
     assert truth(parse("Eq(y, cos(x))"), {"x": "12/5", "y": parse("cos(12/5)")})
     assert not truth(parse("x**2 > 2"), {"x": parse("sqrt(2)")})
     assert not truth(parse("exp(-x) > 10**(-40)"), {"x": "93"})
+
+
+def test_what_is_not_defined_everywhere_is_undecided() -> None:
+    import sympy as sp
+
+    found = smt.forall(lambda x: sp.log(x) <= x - 1, ("x",)).run()
+    assert found.verdict is Verdict.UNDECIDED
+    assert "not defined" in found.summary
+    assert smt.forall(lambda x: sp.log(x) <= x - 1, ("x",), given=lambda x: x > 0).run().verdict is Verdict.HOLDS

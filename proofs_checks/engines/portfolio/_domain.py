@@ -77,8 +77,9 @@ def _evident(relation: Tree) -> bool:
 
 
 def undefined(problem: Problem, prove: Callable[[Problem], bool] | None = None,
-              cancelled: Callable[[], bool] = lambda: False) -> tuple[str, list[str]]:
-    """("", what was trusted) if all obligations were proved; else (where it is not defined, [])."""
+              cancelled: Callable[[], bool] = lambda: False, work: int | None = None) -> tuple[str, list[str]]:
+    """("", what was trusted) if all obligations were proved; else (where it is not defined, []).
+    z3 is limited by time, or by `work` (its resource count) where a verdict must not depend on load."""
     trusted: list[str] = []
     known: list[Tree] = []
     for relation in obligations(problem):
@@ -87,7 +88,8 @@ def undefined(problem: Problem, prove: Callable[[Problem], bool] | None = None,
         if _by_signs(part):
             known.append(relation)
             continue
-        if decide(part.subject, timeout_ms=400, cancelled=cancelled).verdict == "holds":
+        limit = {"timeout_ms": 400} if work is None else {"work": work}
+        if decide(part.subject, cancelled=cancelled, **limit).verdict == "holds":
             trusted.append(f"z3 (that {to_text(relation)})")
         elif prove is not None and prove(part):
             trusted.append(f"interval arithmetic (that {to_text(relation)})")

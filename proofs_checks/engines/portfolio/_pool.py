@@ -25,9 +25,9 @@ class _Process:
         root = str(Path(__file__).resolve().parents[3])
         path = os.pathsep.join([root, *filter(None, sys.path)])
         limits = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self.role, self.busy = role, False
+        self.role, self.busy, self.ready = role, False, False
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "proofs_checks.engines.portfolio._worker"], stdin=subprocess.PIPE,
+            [sys.executable, "-m", "proofs_checks.engines.portfolio._worker", role], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1,
             env={**os.environ, **limits, "PYTHONPATH": path})
         self.thread = threading.Thread(target=self._collect, args=(sink,), daemon=True)
@@ -65,6 +65,9 @@ class Pool:
     def start(self, problem: dict[str, Any], seed: int, seconds: float) -> int:
         """Hand the problem to every worker; returns the number of the task."""
         self._settle()
+        for role in self.roles:
+            self._worker(role)
+        self._await_ready()
         self.task += 1
         for role in self.roles:
             message = {"id": self.task, "role": role, "problem": problem, "seed": seed, "seconds": seconds}
@@ -80,6 +83,16 @@ class Pool:
         if role not in self.workers or self.workers[role].process.poll() is not None:
             self.workers[role] = _Process(role, self.lines)
         return self.workers[role]
+
+    def _await_ready(self, patience: float = 60.0) -> None:
+        """Wait until new workers have done their imports, which the budget of a statement does not count."""
+        end = time.monotonic() + patience
+        while not all(worker.ready for worker in self.workers.values()) and time.monotonic() < end:
+            try:
+                worker, message = self.lines.get(timeout=max(0.01, end - time.monotonic()))
+            except Empty:
+                return
+            worker.ready |= message["stage"] in ("ready", "ended")
 
     def report(self, timeout: float) -> Line | None:
         """The next line of the current task, None after `timeout` seconds."""

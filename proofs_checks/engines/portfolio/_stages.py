@@ -101,8 +101,9 @@ def _by_cover(problem: Problem, cancelled: Never, deadline: float | None = None,
     except (ValueError, ArithmeticError, RecursionError) as error:
         notes.append(f"{type(error).__name__}: {error}")
         return None
-    return {**parts[0], "subject": problem.subject} if len(parts) == 1 else {
-        "kind": "implication", "subject": problem.subject, "parts": parts}
+    if len(parts) == 1 and parts[0]["kind"] == "interval":
+        return {**parts[0], "subject": problem.subject}
+    return {"kind": "implication", "subject": problem.subject, "parts": parts}
 
 
 def _prove_case(case: Case, end_at: float, cancelled: Never, notes: list[str]) -> dict[str, Any] | None:
@@ -181,7 +182,6 @@ def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> I
         if limit == 10 ** 6 or cancelled() or (decided and limit > 400):
             return
         instances = found.body["instances"] if found.body is not None else []
-        warm("algebra")  # the clock of the attempt does not count imports
         until = min(deadline, time.monotonic() + (1.2 if limit == 400 else 2.5))
         body = _by_squares(problem, instances, _until(until, cancelled))
         if body is not None:
@@ -191,9 +191,9 @@ def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> I
 
 
 def warm(role: str) -> None:
-    """Import what the role will need; done when a worker is idle, so that the first task does not wait for it."""
+    """Import what the role will need: done before a worker says that it is ready."""
     names = {"algebra": ("clarabel", "flint", "scipy.sparse", "z3", "proofs_checks.engines.sos"),
-             "analysis": ("flint", "proofs_checks.engines.interval", "proofs_checks.engines.interval._search")}
+             "analysis": ("z3", "flint", "proofs_checks.engines.interval._search", "proofs_checks.engines.ladder._solve")}
     for name in names[role]:
         importlib.import_module(name)
 

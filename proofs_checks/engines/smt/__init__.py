@@ -28,10 +28,12 @@ def forall(predicate: Callable[..., Any], arity_or_symbols: Any, *, given: Calla
     names = statements.names_of(arity_or_symbols)
 
     def run(context: Context) -> Evidence:
+        from proofs_checks.engines.portfolio._domain import undefined
         from proofs_checks.engines.portfolio._search import Search
 
         problem = statements.problem_of(predicate, names, given)
         scope = f"all real {', '.join(names)}" + (" that satisfy the hypotheses" if given else "")
+        where, trusted = undefined(problem, work=2_000_000)
         search = Search(problem)
         point = search.small()
         found = decide(problem.subject, work=context.budget or WORK) if point is None else None
@@ -44,10 +46,12 @@ def forall(predicate: Callable[..., Any], arity_or_symbols: Any, *, given: Calla
             at_text = ", ".join(f"{name} = {x}" for name, x in witness.items())
             return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.REFUTED, scope=scope, witness=witness,
                             summary=f"fails at {at_text}")
+        if where:
+            return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.UNDECIDED, scope=scope, summary=where)
         if found is not None and found.verdict == "holds":
             return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, universal=universal, scope=scope,
                             summary=f"unsat with {len((found.body or {})['instances'])} lemma instances",
-                            certificate=found.body, trusted_base=(TRUST,))
+                            certificate=found.body, trusted_base=(TRUST, *trusted))
         return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.UNDECIDED, scope=scope,
                         summary=f"z3: {found.reason if found else 'only a point that is not rational'}")
 

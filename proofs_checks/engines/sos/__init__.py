@@ -32,6 +32,7 @@ def nonnegative(function: Callable[..., Any], arity_or_symbols: Any, *, given: C
         return statements.problem_of(function, names, given).subject
 
     def run(context: Context) -> Evidence:
+        from proofs_checks.engines.portfolio._domain import undefined
         from proofs_checks.engines.portfolio._search import Search
 
         problem = statements.problem_of(function, names, given)
@@ -43,13 +44,17 @@ def nonnegative(function: Callable[..., Any], arity_or_symbols: Any, *, given: C
             return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.REFUTED, scope=scope, witness=witness,
                             summary=f"{statements.call(function, list(witness.values()))} at "
                             f"{', '.join(f'{name} = {x}' for name, x in witness.items())}")
+        where, trusted = undefined(problem, work=2_000_000)
+        if where:
+            return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.UNDECIDED, scope=scope, summary=where)
         body = certify(problem.subject)
         if body is None:
             return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.UNDECIDED, scope=scope,
                             summary="no certificate by squares and no point that refutes was found")
         size = sum(len(block["basis"]) for block in body["blocks"])
         return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, universal=universal, scope=scope,
-                        summary=f"{len(body['blocks'])} blocks, {size} monomials in all", certificate=body)
+                        summary=f"{len(body['blocks'])} blocks, {size} monomials in all", certificate=body,
+                        trusted_base=tuple(trusted))
 
     def at(witness: Any) -> bool:
         return statements.survives(function, given, statements.exact_point(witness, names))
