@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -128,13 +129,20 @@ def serve(name: str, limit: float) -> None:
     """Answer one case a line."""
     engine = {"z3": z3_alone, "sympy": sympy_alone, "bisection": bisection_alone}[name]
     cases = {case["id"]: case for case in load()}
+    signal.signal(signal.SIGALRM, _too_late)
     print("ready", flush=True)
     for line in sys.stdin:
+        signal.setitimer(signal.ITIMER_REAL, limit)
         try:
             answer = engine(cases[line.strip()], limit)
-        except Exception:  # whatever it cannot read or do is undecided
+        except Exception:  # whatever it cannot read or do, or not in time, is undecided
             answer = None
+        signal.setitimer(signal.ITIMER_REAL, 0)
         print(json.dumps(answer), flush=True)
+
+
+def _too_late(*_: object) -> None:
+    raise TimeoutError
 
 
 class Baseline:
@@ -159,7 +167,7 @@ class Baseline:
         assert self.process.stdout is not None
         self.process.stdin.write(case + "\n")
         self.process.stdin.flush()
-        if select.select([self.process.stdout], [], [], self.limit + 1)[0]:
+        if select.select([self.process.stdout], [], [], self.limit + 5)[0]:
             return json.loads(self.process.stdout.readline() or "null")
         self.process.kill()
         self.process.wait()

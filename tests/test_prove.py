@@ -17,8 +17,9 @@ from proofs_checks.engines.portfolio import prove
 from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.commands.prove import command
 from proofs_checks.harness.evidence import Verdict
-from proofs_checks.harness.language import read_problem
+from proofs_checks.harness.language import parse, read_problem
 from proofs_checks.harness.recheck import CertificateError, recheck
+from proofs_checks.harness.trees import evaluate, holds
 
 HOLDS, REFUTED, UNDECIDED = Verdict.HOLDS, Verdict.REFUTED, Verdict.UNDECIDED
 x, y = sp.symbols("x y", real=True)
@@ -238,3 +239,43 @@ def test_the_command_reads_smtlib(tmp_path: Path) -> None:
     assert "HOLDS" in result.output
     assert "REFUTED" in result.output
     assert run(str(tmp_path / "missing.smt2")).exit_code == 2
+
+
+def test_cases_of_a_statement_belong_to_it() -> None:
+    certificate = prove("Abs(exp(x) - 1 - x) <= x**2", {"x": (-1, 1)}).certificate
+    assert isinstance(certificate, dict)
+    assert certificate["kind"] == "implication"
+    assert recheck(certificate)
+    fewer, doubled, weaker = (copy.deepcopy(certificate) for _ in range(3))
+    fewer["parts"].pop()
+    doubled["parts"][1] = doubled["parts"][0]
+    weaker["parts"][0]["strict"] = not weaker["parts"][0]["strict"]
+    for damaged in (fewer, doubled, weaker):
+        with pytest.raises(CertificateError):
+            recheck(damaged)
+
+
+@pytest.mark.parametrize(("statement", "count"), [
+    ("Abs(x) <= 1", 2), ("Abs(x) >= 1", 2), ("Max(x, y) <= 1", 2), ("Min(x, y) >= 1", 2), ("Max(x, y) >= 1", 2),
+    ("And(x > 0, y > 0)", 2), ("Eq(x, y)", 2), ("Implies(Ne(x, 0), x > y)", 2), ("Implies(x > 0 | y > 0, x > y)", 2),
+    ("Implies(x > 1, False)", 1), ("Or(x > 0, y > 0)", 1), ("-Abs(x) - 2*Max(x, y) >= Abs(x - y)", 8)])
+def test_cases_agree_with_the_statement_at_points(statement: str, count: int) -> None:
+    """A point refutes the statement exactly if it refutes one of its cases."""
+    from proofs_checks.harness.checkers._reduction import cases
+
+    tree = parse(statement)
+    found = cases({"statement": tree, "integers": []})
+    assert len(found) == count
+    for a in range(-3, 4):
+        for b in range(-3, 4):
+            point = {"x": Fraction(a, 2), "y": Fraction(b, 2)}
+            assert holds(tree, point) == all(_case_holds(case, point) for case in found)
+
+
+def _case_holds(case: Any, point: dict[str, Fraction]) -> bool:
+    for name, (low, high) in zip(case.variables, case.domain, strict=True):
+        if (low != "-oo" and point[name] < Fraction(low)) or (high != "oo" and point[name] > Fraction(high)):
+            return True
+    values = [(evaluate(tree, point), strict) for tree, strict in [*case.hypotheses, (case.goal, case.strict)]]
+    true = [value > 0 if strict else value >= 0 for value, strict in values]
+    return not all(true[:-1]) or true[-1]
