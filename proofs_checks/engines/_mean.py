@@ -223,7 +223,13 @@ def _binds(mean: Mean, certificate: Mapping[str, Any]) -> bool:
     if certificate["engine"] != mean.engine or certificate["cells"] != mean.cells or any(
             Fraction(certificate[k]) != v for k, v in mean.exact().items()):
         return False
-    size = int(certificate["chunk"])
-    drawn = [_draw(mean, certificate["stream"], i, size) for i in range(int(certificate["chunks"]))]
-    histogram = _histogram(mean, np.concatenate(drawn)[:int(certificate["observations"])])
-    return [[int(i), int(histogram[i])] for i in np.flatnonzero(histogram)] == [list(c) for c in certificate["counts"]]
+    stated = np.zeros(2 * mean.cells + 1, dtype=np.int64)
+    for i, count in certificate["counts"]:
+        stated[i] = count
+    left, histogram = int(certificate["observations"]), np.zeros_like(stated)
+    for chunk in range(int(certificate["chunks"])):
+        x = _draw(mean, certificate["stream"], chunk, mean.chunk)[:left]
+        left, histogram = left - len(x), histogram + _histogram(mean, x)
+        if (histogram > stated).any():  # said at once: a made-up histogram may speak of any number of observations
+            return False
+    return left == 0 and certificate["chunk"] == mean.chunk and bool((histogram == stated).all())

@@ -63,12 +63,13 @@ def replay(cases: Iterable[tuple[Any, ...]], predicate: Predicate, given: Predic
         if given is not None and not truth(given, case):
             continue
         if witness is None:
-            seen.see(case)
             failed = failed or not truth(predicate, case)
-        elif to_json(exact(case)) == witness and not settled(predicate, case)[1]:
-            return certificate.get("verdict") == "REFUTED"
-    return (witness is None and not failed and certificate.get("verdict") == "HOLDS" and seen.count > 0
-            and certificate.get("cases") == seen.count and certificate.get("digest") == f"{seen.digest:032x}")
+        elif to_json(exact(case)) == witness:
+            seen, failed = Scope(predicate), not settled(predicate, case)[1]  # the scan ended here
+        seen.see(case)
+    return (certificate.get("verdict") == ("REFUTED" if failed else "HOLDS") and failed == (witness is not None)
+            and seen.count > 0 and certificate.get("cases") == seen.count
+            and certificate.get("digest") == f"{seen.digest:032x}")
 
 
 def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predicate | None, added: str, universal: bool,

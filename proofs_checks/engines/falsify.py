@@ -25,7 +25,6 @@ from proofs_checks.engines._cases import (
     survives,
     truth,
 )
-from proofs_checks.harness.certificate import to_json
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict
 
 __all__ = ["forall"]
@@ -51,9 +50,9 @@ def forall(strategy: SearchStrategy[Any], predicate: Predicate, *, given: Predic
         return _search(strategy, predicate, given, min(examples, context.budget or examples), scope, context)
 
     def binds(certificate: Mapping[str, Any]) -> bool:
-        again = decide(Context(stream=certificate["stream"]))
-        said = (again.verdict.name, to_json(again.witness))
-        return said == (certificate.get("verdict"), certificate.get("witness"))
+        again = decide(Context(stream=certificate["stream"], label={"claim": certificate["claim"]})).certificate
+        said = ("verdict", "witness", "cases", "digest")
+        return isinstance(again, Mapping) and all(again[k] == certificate.get(k) for k in said)
 
     return Check(engine="falsify", rung=Rung.PROPERTY, decide=decide, at=survives(predicate, given), binds=binds,
                  subject=lambda: subject("falsify", predicate, given, _ADDRESS.sub("", repr(strategy)), scope=scope))

@@ -13,7 +13,7 @@ from theory.claim import Claim
 
 __all__ = ["bind", "checks_of"]
 
-REPLAYED = ("replay", "histogram", "witness")  # the claim's own function takes part in checking these
+REPLAYED = ("replay", "witness")  # the claim's own function, or the subject that the hash covers, took part already
 
 
 def checks_of(certificate: Mapping[str, Any]) -> tuple[list[Check], str]:
@@ -43,10 +43,17 @@ def bind(certificate: Mapping[str, Any]) -> None:
     if certificate["kind"] in REPLAYED:
         return
     try:
-        bound = any(c.binds(certificate) for c in checks if c.binds is not None and c.engine == certificate.get("engine"))
+        bound = any(c.binds(certificate) for i, c in enumerate(checks) if c.binds is not None
+                    and c.engine == certificate.get("engine") and _drawn(certificate, i))
     except CertificateError:
         raise
     except Exception as error:  # whatever malformed content provokes is a rejection, not a crash
         raise CertificateError(f"cannot be compared with the claim: {describe_error(error)}") from error
     if not bound:
-        raise CertificateError("the certified object differs from the claim's own function at rational points")
+        raise CertificateError("the certified object differs from the claim's own function or from its random stream")
+
+
+def _drawn(certificate: Mapping[str, Any], i: int) -> bool:
+    """Whether a certificate with a random stream names that of check `i`: no other stream may be picked."""
+    own = f"{certificate['claim']}/{certificate['variant']}/{i}"
+    return certificate["kind"] != "histogram" or certificate["stream"] == own

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -27,7 +28,9 @@ def seal(body: Mapping[str, Any], *, claim: str = "", variant: str = "", stateme
 
 
 def to_json(value: Any) -> Any:
-    """`value` in JSON: rationals as "p/q" strings, sets sorted, anything unknown by its repr."""
+    """`value` in JSON: rationals as "p/q" strings, nan and infinities as text, sets sorted, anything unknown by its repr."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no such number
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Fraction):

@@ -55,13 +55,27 @@ def examine(path_or_dict: str | Path | Mapping[str, Any], claim_hash: str | None
 def _read(source: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(source, Mapping):
         return source
+    if not isinstance(source, str | Path):
+        raise CertificateError(f"path_or_dict={source!r} must be a path or a mapping")
     try:
-        data = json.loads(Path(source).read_text(encoding="utf-8"))
+        data = json.loads(Path(source).read_text(encoding="utf-8"), object_pairs_hook=_object, parse_constant=_constant)
     except (OSError, ValueError, RecursionError) as error:
         raise CertificateError(f"{source}: unreadable ({error})") from error
     if not isinstance(data, dict):
         raise CertificateError(f"{source}: not a JSON object")
     return data
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object. A name given twice is refused: readers differ on which of the two counts."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(f"a name is given twice among {sorted(name for name, _ in pairs)}")
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _check_header(certificate: Mapping[str, Any], wanted: str | None) -> None:
@@ -76,8 +90,13 @@ def _check_header(certificate: Mapping[str, Any], wanted: str | None) -> None:
         raise CertificateError(f"unknown kind {certificate['kind']!r}; known: {', '.join(KINDS)}")
     if not _HASH.fullmatch(certificate["claim_hash"]):
         raise CertificateError(f"claim_hash {certificate['claim_hash']!r} is not hexadecimal of 16 digits or more")
-    found = claim_hash(*(certificate[name] for name in ("claim", "variant", "statement", "subjects")))
+    try:
+        found = claim_hash(*(certificate[name] for name in ("claim", "variant", "statement", "subjects")))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CertificateError(f"header cannot be hashed: {type(error).__name__}: {error}") from None
     if found != certificate["claim_hash"]:
         raise CertificateError("claim_hash does not belong to this claim, variant, statement and subjects")
+    if wanted is not None and not isinstance(wanted, str):
+        raise CertificateError(f"claim_hash={wanted!r} must be text, as in the certificate")
     if wanted is not None and found != wanted:
         raise CertificateError(f"certificate of another statement: hash {found[:16]}..., wanted {wanted[:16]}...")

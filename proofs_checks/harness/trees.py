@@ -28,7 +28,7 @@ FUNCTIONS = frozenset(("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan"
 RELATIONS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le, "lt": operator.lt,
              "eq": operator.eq, "ne": operator.ne}
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
-_BITS = 4_000_000  # powers beyond this size are refused rather than waited for
+_BITS = 400_000  # values beyond this size are refused rather than waited for
 _AT_POINT = {("exp", 0): 1, ("log", 1): 0, ("sin", 0): 0, ("cos", 0): 1, ("tan", 0): 0, ("asin", 0): 0, ("acos", 1): 0,
              ("atan", 0): 0, ("sinh", 0): 0, ("cosh", 0): 1, ("tanh", 0): 0, ("asinh", 0): 0, ("acosh", 1): 0,
              ("atanh", 0): 0, ("erf", 0): 0, ("loggamma", 1): 0, ("loggamma", 2): 0}
@@ -101,17 +101,27 @@ def evaluate(tree: Tree, values: Mapping[str, Fraction]) -> Fraction:
         raise Inexact(f"{head} is irrational")
     args = [evaluate(child, values) for child in rest]
     if head == "add":
-        return sum(args, Fraction(0))
+        total = Fraction(0)
+        for part in args:
+            total = _written_out(total + part)
+        return total
     if head == "mul":
         product = Fraction(1)
         for factor in args:
-            product *= factor
+            product = _written_out(product * factor)
         return product
     if head == "pow":
         return _power(*args)
     if head in ("min", "max"):
         return min(args) if head == "min" else max(args)
     return _function(head, args)
+
+
+def _written_out(value: Fraction) -> Fraction:
+    """The value. `Inexact` if it is so long that arithmetic with it would take for ever."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > _BITS:
+        raise Inexact(f"a number of more than {_BITS} bits is too large to write out")
+    return value
 
 
 def _power(base: Fraction, exponent: Fraction) -> Fraction:
@@ -220,7 +230,7 @@ def to_tree(expression: Any) -> Tree:
     if isinstance(e, sp.Rational):
         return f"{e.p}/{e.q}" if e.q != 1 else str(e.p)
     if isinstance(e, sp.Float):
-        return to_tree(sp.Rational(Fraction(*e.as_integer_ratio())))  # a float is the rational that it is
+        return to_tree(sp.Rational(e))  # a float is the rational that it is
     if isinstance(e, sp.Symbol):
         return ["var", e.name]
     leaves = {sp.pi: ["pi"], sp.E: ["E"], BooleanTrue(): ["true"], BooleanFalse(): ["false"]}

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_checks.harness.recheck import CertificateError
+from proofs_checks.harness.trees import number
 
 __all__ = ["BETS", "check"]
 
@@ -22,8 +23,10 @@ AGREE = 1e-6  # between the stated and the recomputed log-wealth
 CELLS_MAX = 2**20
 
 
-def check(certificate: Mapping[str, Any]) -> None:
-    """CertificateError unless the histogram yields the verdict at the certificate's alpha."""
+def check(certificate: Mapping[str, Any]) -> str:
+    """The error probability at which the verdict holds, in words.
+
+    CertificateError unless the histogram yields the verdict at the certificate's alpha."""
     lower, upper, target, tol = (_rational(certificate, k) for k in ("lower", "upper", "target", "tol"))
     if not (lower < upper and tol > 0):
         raise CertificateError("needs lower < upper and tol > 0")
@@ -42,6 +45,7 @@ def check(certificate: Mapping[str, Any]) -> None:
     for null, wealth in found.items():
         if (wealth is None) != (stated[null] is None) or (wealth is not None and abs(stated[null] - wealth) > AGREE):
             raise CertificateError(f"log-wealth against {null!r} is {wealth}, stated {stated[null]}")
+    return f"wealth computed again from the histogram, alpha={alpha:g}"
 
 
 def _rejected(verdict: str, ends: list[Fraction], cells: int, counts: list[tuple[int, int]], needed: float
@@ -116,4 +120,7 @@ def _rational(certificate: Mapping[str, Any], name: str) -> Fraction:
     text = certificate[name]
     if not isinstance(text, str):
         raise CertificateError(f"{name}={text!r} must be a rational as text")
-    return Fraction(text)
+    try:
+        return number(text)  # not Fraction(text), which writes out "1e999999999"
+    except ValueError:
+        raise CertificateError(f"{name}={text[:50]!r} must be a rational written as 'p' or 'p/q'") from None

@@ -8,6 +8,7 @@ from itertools import islice, product
 from typing import Any
 
 from proofs_checks.harness import trees
+from proofs_checks.harness.checkers._values import enclose
 from proofs_checks.harness.recheck import CertificateError
 
 __all__ = ["check"]
@@ -15,9 +16,14 @@ __all__ = ["check"]
 Poly = dict[tuple[tuple[str, int], ...], Fraction]  # monomial -> coefficient
 ONE: Poly = {(): Fraction(1)}
 TERMS = 200_000  # products beyond this size are refused rather than waited for
+DEGREE = 1000  # and so are powers of a sum beyond this exponent,
+BITS = 100_000  # coefficients beyond this size,
+WORK = 5_000_000  # and expansions that take more products than this, long numbers counted by their length
 POINTS = 24
 _INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 0, -1, 4, -2)))
 _RATIONALS = (*(Fraction(1, n) for n in (2, 3, -2)), Fraction(2, 5), Fraction(3, 7), Fraction(2), Fraction(5, 3))
+
+_spent = [0]  # work of the check that is under way
 
 
 class _NotRational(ValueError):
@@ -26,13 +32,18 @@ class _NotRational(ValueError):
 
 def check(certificate: Mapping[str, Any]) -> str:
     """How the identity was confirmed. `CertificateError` if the sides differ, or are not those of the statement."""
+    _spent[0] = 0
     (relation, lhs, rhs), kinds = certificate["statement_tree"], certificate["variables"]
     if relation != "eq":
         raise CertificateError(f"{relation!r} is not an equation")
-    if not any(isinstance(s, dict) and s.get("statement") == [relation, lhs, rhs] for s in certificate["subjects"]):
+    own = [s for s in certificate["subjects"] if isinstance(s, dict) and s.get("statement") == [relation, lhs, rhs]]
+    if not own:
         raise CertificateError("the equation is not that of the statement's own subject")
     if unknown := set(trees.variables(lhs) + trees.variables(rhs)) - set(kinds):
         raise CertificateError(f"variable {sorted(unknown)[0]!r} is not declared")
+    assumed = {name: words for name, words in kinds.items() if words}
+    if not any({name: words for name, words in s.get("symbols", ()) if words} == assumed for s in own):
+        raise CertificateError("the assumptions on the variables are not those of the statement's own subject")
     try:
         (a, b), (c, d) = _fraction(lhs), _fraction(rhs)
     except _NotRational:
@@ -45,18 +56,32 @@ def check(certificate: Mapping[str, Any]) -> str:
 def _at_points(lhs: Any, rhs: Any, kinds: Mapping[str, Any]) -> str:
     compared = 0
     for values in islice(_points(kinds), 10 * POINTS):
-        try:
-            left, right = trees.evaluate(lhs, values), trees.evaluate(rhs, values)
-        except (trees.Undefined, trees.Inexact):
-            continue
-        if left != right:
+        agree = _agree(lhs, rhs, values)
+        if agree is False:
             raise CertificateError(f"the sides differ at {({k: str(v) for k, v in values.items()})}")
+        if agree is None:
+            continue
         compared += 1
         if compared == POINTS:
             break
     if not compared:
-        raise CertificateError("not a rational function, and no rational point where both sides are rational")
+        raise CertificateError("not a rational function, and no rational point where both sides can be enclosed")
     return f"compared at {compared} rational points; the proof itself is sympy's"
+
+
+def _agree(lhs: Any, rhs: Any, values: Mapping[str, Fraction]) -> bool | None:
+    """Whether the sides agree at a point, by rational arithmetic or else by enclosures; None where neither can say."""
+    try:
+        return trees.evaluate(lhs, values) == trees.evaluate(rhs, values)
+    except trees.Undefined:
+        return None
+    except trees.Inexact:
+        pass
+    try:
+        low, high = enclose(["add", lhs, ["mul", "-1", rhs]], values)
+    except (trees.Undefined, trees.Inexact):
+        return None
+    return low <= 0 <= high
 
 
 def _points(kinds: Mapping[str, Any]) -> Iterator[dict[str, Fraction]]:
@@ -97,10 +122,25 @@ def _power(base: Any, exponent: Any) -> tuple[Poly, Poly]:
         a, b, n = b, a, -n
         if not b:
             raise CertificateError("division by zero")
-    top, bottom = ONE, ONE
+    return _raised(a, n), _raised(b, n)
+
+
+def _raised(p: Poly, n: int) -> Poly:
+    if len(p) == 1:  # a monomial
+        (monomial, value), = p.items()
+        if n * _bits(p) > BITS and abs(value) != 1:
+            raise CertificateError(f"a power with exponent {n} is too large to check")
+        return {tuple((name, k * n) for name, k in monomial if n): value**n}
+    if n > DEGREE:
+        raise CertificateError(f"the power of a sum with exponent {n} is too large to check")
+    result = ONE
     for _ in range(n):
-        top, bottom = _times(top, a), _times(bottom, b)
-    return top, bottom
+        result = _times(result, p)
+    return result
+
+
+def _bits(p: Poly) -> int:
+    return max((max(v.numerator.bit_length(), v.denominator.bit_length()) for v in p.values()), default=0)
 
 
 def _constant(value: Fraction) -> Poly:
@@ -119,6 +159,10 @@ def _times(p: Poly, q: Poly) -> Poly:
         return q if p == ONE else p
     if len(p) * len(q) > TERMS:
         raise CertificateError(f"a product of {len(p)} by {len(q)} terms is too large to check")
+    bits = _bits(p) + _bits(q)
+    _spent[0] += len(p) * len(q) * (1 + bits**2 // 10**6)
+    if bits > BITS or _spent[0] > WORK:
+        raise CertificateError("the expansion is too large to check")
     total: Poly = {}
     for (m, a), (n, b) in product(p.items(), q.items()):
         powers = dict(m)

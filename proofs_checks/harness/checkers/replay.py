@@ -21,6 +21,8 @@ def check(certificate: Mapping[str, Any]) -> str:
     if not 0 <= index < len(checks):
         raise CertificateError(f"the claim has no check {index}")
     check = checks[index]
+    if certificate["stream"] != f"{certificate['claim']}/{certificate['variant']}/{index}":
+        raise CertificateError(f"stream {certificate['stream']!r} is not the one that this check draws")
     if check.engine != certificate["engine"]:
         raise CertificateError(f"check {index} of the claim is {check.engine}, not {certificate['engine']}")
     if check.binds is None or not check.binds(certificate):
