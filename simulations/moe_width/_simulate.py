@@ -1,0 +1,194 @@
+"""Train mixtures of experts of any width from random starts, and record what scales how."""
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simulations._jax import jax, jnp
+from simulations.moe_width._kernel import BLOCK, CAPACITY, NUMBERS, PER_SAMPLE, Constants, Net, Router, train
+
+__all__ = ["GATES", "Scaling", "Trace", "example_data", "scaling", "simulate"]
+
+GATES = ("softmax", "sigmoid", "topk_renorm", "topk_masked")
+
+
+class Scaling(NamedTuple):
+    """Multiplier of outputs and logits, initial standard deviation of a and w, learning rates, all at one width."""
+
+    multiplier: float
+    scale: float
+    rate: float
+    adam_rate: float
+
+
+class Trace(NamedTuple):
+    """What `simulate` records at t = 0 .. steps updates; arrays (seeds, steps + 1), or (seeds, steps + 1, P) at the end.
+
+    router_gradient  root mean square over experts and samples of dl/dr_e, l = (f - y)^2 / 2 of one sample
+    logit_change     the same of r(t) - r(0)
+    expert_distance  the same of f_e - f_j over pairs of experts and samples
+    feature_move     the same of z(t) - z(0) over the experts' features and samples
+    trunk_move       the same of h(t) - h(0)
+    update_norm      Euclidean norm of the last update of all router weights w; 0 at t = 0
+    gate_max         mean over samples of the largest gate
+    loss             mean of l over samples
+    prediction       f
+    sample_gradient  largest |dl/dr_e| of each sample
+    logit_gap        largest minus second largest logit of each sample"""
+
+    router_gradient: np.ndarray
+    logit_change: np.ndarray
+    expert_distance: np.ndarray
+    feature_move: np.ndarray
+    trunk_move: np.ndarray
+    update_norm: np.ndarray
+    gate_max: np.ndarray
+    loss: np.ndarray
+    prediction: np.ndarray
+    sample_gradient: np.ndarray
+    logit_gap: np.ndarray
+
+
+def scaling(parametrisation: str, width: int, learning_rate: float = 1.0) -> Scaling:
+    """The parametrisation at a width n: "sp0", "sp1", "ntp", "mup" or "gamma(g)" with 1/2 <= g <= 1.
+
+    sp0, sp1: multiplier 1, deviation n^-1/2, rate eta n^0 or eta n^-1. gamma(g): multiplier n^-g, deviation 1, rate
+    eta n^(2g-1); ntp is g = 1/2, mup is g = 1. Adam moves each weight by about its rate: eta n^0 or n^-1 for sp, and
+    eta n^(g-1) for gamma(g), so that updates of logits are as large as under SGD. ValueError for anything else."""
+    n = float(width)
+    if parametrisation in ("sp0", "sp1"):
+        rate = learning_rate / n ** int(parametrisation[-1])
+        return Scaling(1.0, n**-0.5, rate, rate)
+    named = {"ntp": "gamma(0.5)", "mup": "gamma(1)"}.get(parametrisation, parametrisation)
+    found = re.fullmatch(r"gamma\(([0-9.]+)\)", named) if isinstance(named, str) else None
+    try:
+        gamma = float(found.group(1)) if found else np.nan
+    except ValueError:
+        gamma = np.nan
+    if not 0.5 <= gamma <= 1:
+        raise ValueError(f"parametrisation={parametrisation!r} must be sp0, sp1, ntp, mup or gamma(g) with 0.5 <= g <= 1")
+    return Scaling(n**-gamma, 1.0, learning_rate * n ** (2 * gamma - 1), learning_rate * n ** (gamma - 1))
+
+
+def simulate(width: int, *, gate: str, parametrisation: str, optimiser: str = "sgd", x: Any, y: Any, experts: int = 4,
+             active: int = 1, steps: int = 6, seeds: int = 16, learning_rate: float = 2.0, key: int = 0,
+             adam_epsilon: float = 0.0, initial: Mapping[str, Any] | None = None,
+             adam_betas: tuple[float, float] = (0.9, 0.999), router_parametrisation: str | None = None,
+             expert_rates: Any = None, expert_means: Mapping[str, Any] | None = None, dtype: str | None = None) -> Trace:
+    """Train f = sum_e g_e f_e by full-batch steps on sum_p (f - y)^2 / (2P), from `seeds` random starts.
+
+    f_e = alpha a_e.tanh(V_e x), logits r_e = alpha w_e.tanh(U x); U, V (n, d) start as N(0, 1/d), a and w as
+    `scaling(parametrisation, width)` says. Gates: softmax; sigmoid(r) 2/E; "topk_renorm", softmax over the `active`
+    largest logits; "topk_masked", softmax over all, kept for the `active` largest. `x (P, d)`, `y (P,)`.
+
+    optimiser "sgd", or "adam" with `adam_epsilon` in units of n * gradient and 0/0 := 0. `initial` {"U" (n, d),
+    "V" (E, n, d), "a" (E, n), "w" (E, n)} replaces the draw (seeds = 1). Experts are exchangeable unless
+    `expert_rates (E,)` (factors of their learning rate) or `expert_means` {"a": (E,), "V": (E,)} (of their start) say
+    otherwise; `router_parametrisation` scales U and w in its own way. `dtype`: float64 for `initial` and sp0, where
+    values grow with the width, else float32; logits, gates and gradients by them are always float64. The same
+    arguments give the same bits; another width or key gives an independent draw.
+
+    A warning ("tie") where logits tie at the edge of the chosen experts: the first ones are taken. ValueError: active >
+    experts, width < 1, an unknown gate, parametrisation, optimiser or dtype, y of another length, values not finite."""
+    x, y = _data(x, y)
+    _choices(width, gate, optimiser, experts, active, steps, seeds, dtype, initial)
+    dtype = dtype or ("float64" if initial is not None or "sp0" in (parametrisation, router_parametrisation) else "float32")
+    own = scaling(parametrisation, width, learning_rate)
+    router = scaling(router_parametrisation or parametrisation, width, learning_rate)
+    adam = optimiser == "adam"
+    means = {name: _per_expert(f"expert_means[{name!r}]", (expert_means or {}).get(name, 0.0), experts) for name in "aV"}
+    if unknown := set(expert_means or {}) - {"a", "V"}:
+        raise ValueError(f"expert_means names {sorted(unknown)[0]!r}; it may give 'a' and 'V'")
+    rates = _per_expert("expert_rates", 1.0 if expert_rates is None else expert_rates, experts)
+    constants = Constants(*(jnp.asarray(v, jnp.float64) for v in (
+        np.full(experts, own.multiplier), router.multiplier, own.scale, router.scale, means["a"], means["V"],
+        rates * (own.adam_rate if adam else own.rate), router.adam_rate if adam else router.rate, float(width),
+        adam_epsilon, adam_betas)))
+    blocks = _room(max(width, CAPACITY if initial is None else CAPACITY // 16), 1) // BLOCK
+    given = _given(initial, width, experts, x.shape[1], blocks)
+    rooms = _room(seeds, 32), _room(steps + 1, 16)
+    draws = jax.random.fold_in(jax.random.key(key), width)
+    chosen = active if gate.startswith("topk") else experts
+    table = np.asarray(train(
+        draws, *(jnp.asarray(v, jnp.int64) for v in (width, steps, seeds)), jnp.asarray(x), jnp.asarray(y),
+        Router(jnp.asarray(gate == "sigmoid"), jnp.asarray(gate != "topk_masked"), jnp.asarray(chosen, jnp.int64)),
+        constants, given, jnp.asarray(initial is not None), adam=adam, blocks=blocks, rooms=rooms, dtype=dtype))
+    table = table[:seeds, :steps + 1]
+    found = {name: table[:, :, i] for i, name in enumerate(NUMBERS)}
+    if found.pop("tie").any():
+        warnings.warn(f"logits tie at the edge of the {active} chosen experts: the first ones were taken, so that the tie "
+                      "rule picks the experts and not the data; start the router at random values", stacklevel=2)
+    samples = {name: table[:, :, len(NUMBERS) + i * len(x):len(NUMBERS) + (i + 1) * len(x)]
+               for i, name in enumerate(PER_SAMPLE)}
+    return Trace(**found, **samples)
+
+
+def _room(size: int, least: int) -> int:
+    """The capacity for `size`: a power of two, so that few programs are compiled."""
+    return max(least, 1 << (size - 1).bit_length())
+
+
+def example_data(samples: int = 16, d: int = 8, key: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """x (samples, d), rows in random directions of norm sqrt(d), and y = sign(x_1) + sin(2 x_2) / 2 (x_1 if d = 1)."""
+    x = np.random.default_rng([samples, d, key]).normal(size=(samples, d))
+    x *= np.sqrt(d) / np.linalg.norm(x, axis=1, keepdims=True)
+    return x, np.sign(x[:, 0]) + 0.5 * np.sin(2 * x[:, min(1, d - 1)])
+
+
+def _data(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if x.ndim != 2 or not x.size:
+        raise ValueError(f"x of shape {x.shape} must have shape (samples, d) with at least one sample")
+    if y.shape != (len(x),):
+        raise ValueError(f"y of shape {y.shape} must have shape ({len(x)},), one value a row of x")
+    for name, value in (("x", x), ("y", y)):
+        if not np.isfinite(value).all():
+            raise ValueError(f"{name} holds {value[~np.isfinite(value)][0]}; it must be finite")
+    return x, y
+
+
+def _choices(width: int, gate: str, optimiser: str, experts: int, active: int, steps: int, seeds: int, dtype: str | None,
+             initial: Any) -> None:
+    for name, value, least in (("width", width, 1), ("experts", experts, 1), ("active", active, 1), ("steps", steps, 0),
+                               ("seeds", seeds, 1)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ValueError(f"{name}={value!r} must be a whole number, at least {least}")
+    if active > experts:
+        raise ValueError(f"active={active} must be at most experts={experts}")
+    for name, choice, allowed in (("gate", gate, GATES), ("optimiser", optimiser, ("sgd", "adam")),
+                                  ("dtype", dtype, (None, "float32", "float64"))):
+        if choice not in allowed:
+            raise ValueError(f"{name}={choice!r} must be one of {', '.join(map(str, allowed))}")
+    if initial is not None and seeds != 1:
+        raise ValueError(f"seeds={seeds} must be 1 where initial is given")
+
+
+def _per_expert(name: str, values: Any, experts: int) -> np.ndarray:
+    found = np.asarray(values, dtype=np.float64)
+    if found.shape not in ((), (experts,)) or not np.isfinite(found).all():
+        raise ValueError(f"{name}={values!r} must be a number, or {experts} numbers, one an expert")
+    return np.broadcast_to(found, (experts,)).copy()
+
+
+def _given(initial: Mapping[str, Any] | None, width: int, experts: int, d: int, blocks: int) -> Net:
+    """The start in blocks, filled with zeros; one block of zeros where it is drawn."""
+    rows = blocks if initial is not None else 1
+    w, a, r = (np.zeros((rows, *s)) for s in ((experts + 1, BLOCK, d), (experts, BLOCK), (experts, BLOCK)))
+    if initial is not None:
+        shapes = {"U": (width, d), "V": (experts, width, d), "a": (experts, width), "w": (experts, width)}
+        if set(initial) != set(shapes):
+            raise ValueError(f"initial has {sorted(initial)}; it must have U, V, a and w")
+        values = {name: np.asarray(initial[name], dtype=np.float64) for name in shapes}
+        for name, shape in shapes.items():
+            if values[name].shape != shape:
+                raise ValueError(f"initial[{name!r}] of shape {values[name].shape} must have shape {shape}")
+        for target, rows_ in ((w, [*values["V"], values["U"]]), (a, values["a"]), (r, values["w"])):
+            for e, row in enumerate(rows_):
+                full = np.zeros((rows * BLOCK, *row.shape[1:]))
+                full[:width] = row
+                target[:, e] = full.reshape(rows, BLOCK, *row.shape[1:])
+    return Net(*(jnp.asarray(v) for v in (w, a, r)))
