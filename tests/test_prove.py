@@ -37,6 +37,9 @@ x, y = sp.symbols("x y", real=True)
     ("Implies(Eq(x + y + z, 1), x*y + y*z + z*x - 2*x*y*z <= 7/27)", {"x": (0, "oo"), "y": (0, "oo"), "z": (0, "oo")},
      None),
     ("exp(x**3) < 3", {"x": (0, 1)}, "interval"),
+    # IMO 1995, problem 2: squares prove the statement about the reciprocals
+    ("Implies(a > 0 & b > 0 & c > 0 & Eq(a*b*c, 1), 1/(a**3*(b + c)) + 1/(b**3*(c + a)) + 1/(c**3*(a + b)) >= 3/2)", None,
+     "implication"),
     ("Implies(Ne(x, 1), x*(x**2 - 1)/(x - 1) <= x**2 + x)", None, None),
     ("Eq((x + 1)**2, x**2 + 2*x + 1)", None, None),
     ("And(x**2 >= 0, x**2 + 1 > x)", None, "sos"),

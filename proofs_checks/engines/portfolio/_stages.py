@@ -182,7 +182,7 @@ def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> I
         if limit == 10 ** 6 or cancelled() or (decided and limit > 400):
             return
         instances = found.body["instances"] if found.body is not None else []
-        until = min(deadline, time.monotonic() + (1.2 if limit == 400 else 2.5))
+        until = min(deadline, time.monotonic() + (1.5 if limit == 400 else 3.0))
         body = _by_squares(problem, instances, _until(until, cancelled))
         if body is not None:
             yield {"stage": "squares", "verdict": "holds", "certificate": sealed(problem, body), "engine": "sos"}
@@ -203,6 +203,15 @@ def _until(end: float, cancelled: Never) -> Never:
 
 
 def _by_squares(problem: Problem, instances: list[Any], cancelled: Never) -> dict[str, Any] | None:
-    from proofs_checks.engines.sos import certify
+    from proofs_checks.engines.sos._certify import certify, degree_of
+    from proofs_checks.harness.checkers._induction import reciprocal
 
+    if any(h[0] == "eq" for h in problem.hypotheses):
+        try:  # where a product is 1, so is that of the reciprocals, and the fractions may be simpler
+            other = reciprocal(problem.subject)
+            if degree_of(other) < degree_of(problem.subject):
+                found = certify(other, cancelled=cancelled, seconds=1.5)
+                return found and {"kind": "implication", "subject": problem.subject, "reciprocal": True, "parts": [found]}
+        except ValueError:
+            pass
     return certify(problem.subject, instances=instances, cancelled=cancelled, seconds=1.5)

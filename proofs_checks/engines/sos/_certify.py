@@ -17,7 +17,7 @@ from proofs_checks.harness.checkers._subject import hypotheses_and_goal
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.trees import Tree, variables
 
-__all__ = ["certify"]
+__all__ = ["certify", "degree_of"]
 
 Exponents = tuple[int, ...]
 MAX_BASIS = 70
@@ -72,6 +72,15 @@ def certify(subject: Mapping[str, Any], *, instances: list[Any] | None = None, c
     body: dict[str, Any] = {"kind": "sos", "subject": subject}
     body |= parts[0] if len(parts) == 1 else {"variables": parts[0]["variables"], "blocks": [], "parts": parts}
     return body
+
+
+def degree_of(subject: Mapping[str, Any]) -> int:
+    """The degree of the first goal's polynomial, modulo equations "monomial = 1"; large where there is none."""
+    hypotheses, conclusion = hypotheses_and_goal(subject["statement"])
+    for extra, relation in checker.goals_of(conclusion):
+        for goal in _goals([*hypotheses, *extra], relation, []):
+            return degree(_reduced(goal, goal.target)[0])
+    return 1000
 
 
 def _part(subject: Mapping[str, Any], hypotheses: list[Tree], relation: Tree, instances: list[Any], cancelled: Never,

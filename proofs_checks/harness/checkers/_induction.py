@@ -1,4 +1,5 @@
-"""Statements with an integer parameter as statements without: value by value, or base and step. Standard library only.
+"""Statements as other statements: an integer parameter value by value, or base and step; reciprocals. Standard library
+only.
 
 `specialised` puts a number for the parameter. `induction` gives P(first) and P(k) => P(k + 1): powers b^(k + c) become
 T * b^(c - m) with a new variable T for b^(k + m), m the least c, about which only what holds for every exponent >= 0 is
@@ -12,7 +13,7 @@ from typing import Any
 from proofs_checks.harness.checkers._subject import hypotheses_and_goal
 from proofs_checks.harness.trees import Tree, evaluate, number, substitute, variables, walk
 
-__all__ = ["bounds_of", "in_exponent", "induction", "specialised"]
+__all__ = ["bounds_of", "in_exponent", "induction", "reciprocal", "specialised"]
 
 Subject = Mapping[str, Any]
 
@@ -86,6 +87,21 @@ def induction(subject: Subject, name: str) -> tuple[dict[str, Any], dict[str, An
               for a in symbols for b in symbols if a != b and least[a] == least[b]]
     given = [*others, ["ge", ["var", name], str(first)], *facts, now]
     return specialised(subject, name, first), {"statement": ["implies", ["and", *given], then], "integers": []}
+
+
+def reciprocal(subject: Subject) -> dict[str, Any]:
+    """The statement with 1/x for every variable x: the same statement, since all variables are positive and real.
+
+    ValueError unless each variable x has the hypothesis x > 0 (which stays as it is) and none is an integer."""
+    hypotheses, goal = hypotheses_and_goal(subject["statement"])
+    names = variables(subject["statement"])
+    positive = [["gt", ["var", name], "0"] for name in names]
+    if subject["integers"] or not names or not all(bound in hypotheses for bound in positive):
+        raise ValueError("a hypothesis x > 0 is needed for every variable x, and no integers")
+    inverse = {name: ["pow", ["var", name], "-1"] for name in names}
+    trivial = [*positive, *(["ge", ["var", name], "0"] for name in names)]
+    others = [substitute(h, inverse) for h in hypotheses if h not in trivial]
+    return {"statement": ["implies", ["and", *positive, *others], substitute(goal, inverse)], "integers": []}
 
 
 def _is_bound(relation: Tree, name: str) -> bool:

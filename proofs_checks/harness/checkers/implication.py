@@ -2,14 +2,15 @@
 
 The cases are derived from the statement: by `_reduction.cases`, and then the parts are certificates of kind "interval" or
 "ladder"; or, with "over" {"variable", "from", "to"}, one statement for each integer; or, with "induction" (the name of an
-integer), base and step (`_induction`). The parts come in the same order, each about its case."""
+integer), base and step; or, with "reciprocal", the statement about the reciprocals (`_induction`). The parts come in the
+same order, each about its case."""
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from proofs_checks.harness.checkers._induction import bounds_of, induction, specialised
+from proofs_checks.harness.checkers._induction import bounds_of, induction, reciprocal, specialised
 from proofs_checks.harness.checkers._reduction import cases, same_case
 from proofs_checks.harness.checkers._subject import subject_of
 from proofs_checks.harness.checkers.lemma import TRUSTED
@@ -25,7 +26,7 @@ MOST_VALUES = 1000
 def check(certificate: Mapping[str, Any]) -> str:
     """Accept and say how, or raise `CertificateError`."""
     parts, subject = certificate["parts"], subject_of(certificate)
-    if "over" in certificate or "induction" in certificate:
+    if any(key in certificate for key in ("over", "induction", "reciprocal")):
         _check_statements(_statements(certificate, subject), parts)
         lemmas = any(part["kind"] == "lemma" for part in parts)
         return "every part again" + (f"; trusted: {TRUSTED}" if lemmas else "")
@@ -47,7 +48,9 @@ def bind(certificate: Mapping[str, Any]) -> None:
 
 
 def _statements(certificate: Mapping[str, Any], subject: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The statements without the integer parameter that together prove the subject."""
+    """The other statements that together prove the subject."""
+    if "reciprocal" in certificate:
+        return [reciprocal(subject)]
     if "induction" in certificate:
         return list(induction(subject, certificate["induction"]))
     name, first, last = (certificate["over"][key] for key in ("variable", "from", "to"))
