@@ -11,6 +11,10 @@ import sympy as sp
 from proofs_checks.engines import ladder
 from proofs_checks.harness.algebra import Field, nonnegative_on
 from proofs_checks.harness.certificate import seal
+from proofs_checks.harness.checkers._ladder_calculus import asymptotic
+from proofs_checks.harness.checkers._ladder_rules import Sequent, field_of
+from proofs_checks.harness.enclosures import evaluate
+from proofs_checks.harness.enclosures._leaf import Side
 from proofs_checks.harness.evidence import Verdict
 from proofs_checks.harness.recheck import CertificateError, recheck
 from proofs_checks.harness.trees import to_tree
@@ -235,6 +239,40 @@ def test_hypotheses_do_not_guard_a_path():
         recheck(seal(body(goal, {"x": ["-2", "2"]}, proof, hypotheses=[guard])))
 
 
+@pytest.mark.parametrize("m", [-1, 0, 1, 2, 5])
+def test_asymptotic_bounds_enclose(m):
+    """Lower and upper bounds of log gamma and the polygammas, against the enclosures, which do not use them."""
+    term = ["loggamma", X] if m < 0 else ["digamma", X] if m == 0 else ["polygamma", str(m), X]
+    compared = 0
+    for shift in (0, 1, 3):
+        for terms in range(4):
+            for lower in (True, False):
+                field = Field(positive=lambda tree: True)
+                try:
+                    bound = field.tree(asymptotic(field, m, field.read(X), shift, terms, lower))
+                except CertificateError:
+                    continue
+                for at in (Fraction(1, 3), Fraction(7, 2), Fraction(20)):
+                    gap = evaluate(["add", term, ["mul", "-1", bound]], {"x": (at, at)}, bits=400)
+                    assert gap.lo > 0 if lower else gap.hi < 0
+                    compared += 1
+    assert compared == 36
+
+
+def test_logarithms_split_only_on_their_domain():
+    z = sp.Symbol("x")
+    goal = to_tree(sp.log(z**2))
+    for lo, hi, expected in (("1", "2", True), ("-2", "-1", False), ("-1", "1", False)):
+        s = Sequent(goal, False, (), ("x",), (Side(Fraction(lo), Fraction(hi)),))
+        field = field_of(s)
+        assert field.equal(field.read(goal), field.read(to_tree(2 * sp.log(z)))) is expected
+    s = Sequent(goal, False, (), ("x",), (Side(Fraction(2), Fraction(3)),))
+    field = field_of(s)
+    ratio, difference = sp.log((z - 1) / (z + 5)), sp.log(z - 1) - sp.log(z + 5)
+    assert field.equal(field.read(to_tree(ratio)), field.read(to_tree(difference)))
+    assert not field.equal(field.read(to_tree(sp.log((z - 1) * (z - 7)))), field.read(to_tree(sp.log(z - 1) + sp.log(z - 7))))
+
+
 def test_polygamma_bounds_have_a_direction():
     goal = to_tree(sp.digamma(x) - sp.log(x) + 1 / (2 * x))  # negative everywhere
     for shift in (0, 1):
@@ -319,6 +357,9 @@ def test_more_statements_of_the_outside_suite():
         (1 / sp.sqrt(x) - sp.log(x) / (x - 1), False, [((x - 1) ** 2, True)], {x: (R(3, 10000), 3500)}),
         (sp.exp(x) - (6 + 6 * x + x**3 + x**2 * sp.sqrt(9 + x**2)) / 6, False, [], {x: (0, oo)}),
         (sp.Abs(sp.log(1 + x)) - 2 * sp.Abs(x) / (2 + x), False, [(x + 1, True)], {x: (-1, oo)}),
+        (sp.digamma(x + 1) - sp.log(x + R(1, 2)), True, [(x, True)], {x: (0, oo)}),
+        (sp.atan(x) - 8 * sp.sqrt(3) * x / (3 * sp.sqrt(3) + sp.sqrt(75 + 80 * x**2)), True, [(x, True)], {x: (0, oo)}),
+        (sp.log(1 + sp.exp(-x)) - sp.exp(-x) / (1 + sp.exp(-x)), False, [], {x: (-oo, oo)}),
         (sp.cos(sp.pi * x) - 1 + 2 * x, True, [(x, True), (R(1, 2) - x, True)], {x: (0, R(1, 2))}),
         ((2 * x + 3 * sp.sin(2 * x)) ** 2 / 2 - (x**2 + 3 * sp.sin(x) ** 2) / 32, False, [], {x: (-oo, oo)}),
     ]

@@ -11,9 +11,9 @@ from proofs_checks.engines.ladder._domain import cut_at, halve
 from proofs_checks.engines.ladder._factor import coefficient_of, factor, generators_of, is_constant
 from proofs_checks.engines.ladder._slopes import by_calculus, by_easy_slope
 from proofs_checks.harness.algebra import Field, Form
-from proofs_checks.harness.algebra._field import constant
+from proofs_checks.harness.algebra._forms import constant
 from proofs_checks.harness.checkers import _ladder_calculus as calculus
-from proofs_checks.harness.checkers._ladder_rules import Sequent
+from proofs_checks.harness.checkers._ladder_rules import Sequent, field_of
 from proofs_checks.harness.recheck import CertificateError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def by_algebra(solver: Solver, s: Sequent) -> Iterator[Node | None]:
     """Proofs of a sequent by its normal form, cheapest moves first."""
-    field = Field(WORK)
+    field = field_of(s, WORK)
     form = field.read(s.goal)
     if is_constant(form) or len(generators_of(form)) == 1:
         yield by_roots(solver, s, field, form)
@@ -94,7 +94,7 @@ def by_product(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | N
 def by_bound(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | None:
     for g in sorted(generators_of(form)):
         kind = field.generators[g][0]
-        if not kind.startswith("polygamma "):
+        if not kind.startswith("polygamma ") and kind != "loggamma":
             continue
         pair = coefficient_of(form, g)
         if pair is None:
@@ -102,7 +102,7 @@ def by_bound(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | Non
         a, b = pair
         tree = field.tree(b)
         sign = evident(s, tree)
-        m, u = int(kind[10:]), field.generators[g][1]
+        m, u = -1 if kind == "loggamma" else int(kind[10:]), field.generators[g][1]
         if not sign:
             continue
         for shift, terms in ((0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 1), (1, 2), (2, 2), (3, 2), (3, 3)):
@@ -147,6 +147,8 @@ def by_tail(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | None
 
 def by_squares(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | None:
     """P + Q r with a square root r: compare the squares."""
+    if any(field.generators[g][0] not in ("var", "root", "pi") for g in generators_of(form)):
+        return None  # squaring a transcendental function leads nowhere
     for g in sorted(generators_of(form)):
         exponents = {e for m in form.top for h, e in m if h == g}
         kind, base = field.generators[g]

@@ -5,11 +5,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from proofs_checks.engines.interval._search import Search
-from proofs_checks.engines.ladder._common import WORK, Node, linear
+from proofs_checks.engines.ladder._common import WORK, Node, cancelled, linear
 from proofs_checks.engines.ladder._factor import factor
 from proofs_checks.harness import trees
-from proofs_checks.harness.algebra import Field, Form
-from proofs_checks.harness.algebra._field import as_number, constant
+from proofs_checks.harness.algebra import Field
+from proofs_checks.harness.algebra._forms import as_number
 from proofs_checks.harness.checkers import _ladder_rules as rules
 from proofs_checks.harness.checkers._ladder_rules import Sequent
 from proofs_checks.harness.checkers.interval import narrow
@@ -86,7 +86,7 @@ def by_order(solver: Solver, s: Sequent) -> Node | None:
         for x, y, sign in ((names[0], names[1], 1), (names[0], names[1], -1)):
             difference = field.add(field.read(["var", x]), field.scale(Fraction(-1), field.read(["var", y])))
             ratio = field.mul(form, field.inverse(field.scale(Fraction(sign), difference)))
-            scale = as_number(_cancelled(ratio))
+            scale = as_number(cancelled(ratio))
             if scale is None or scale <= 0:
                 continue
             i = s.variables.index(x)
@@ -151,12 +151,3 @@ def cut_points(solver: Solver, s: Sequent, i: int) -> list[Fraction]:
     search = Search(statement(s.goal, s.variables), s.strict, [], s.sides, boxes=1, deadline=None, seed=0, refute=False)
     zeros = [x for x, _ in search._find_zeros()]
     return list(dict.fromkeys([*zeros, Fraction(0), Fraction(1)]))
-
-
-def _cancelled(form: Form) -> Form:
-    """The form with common factors removed."""
-    c, parts = factor(form) if form.top else (Fraction(0), [])
-    return constant(c) if not parts else form
-
-
-__all__ = ["Solver"]

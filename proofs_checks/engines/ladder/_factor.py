@@ -7,7 +7,7 @@ from math import lcm
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from proofs_checks.harness.algebra import Field, Form
-from proofs_checks.harness.algebra._field import Monomial, Poly
+from proofs_checks.harness.algebra._forms import Monomial, Poly
 
 __all__ = ["coefficient_of", "factor", "generators_of", "is_constant", "mentions"]
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from proofs_checks.engines.interval._search import text
-from proofs_checks.engines.ladder._common import LOG_LIKE, Node, evident, linear
+from proofs_checks.engines.ladder._common import LOG_LIKE, Node, cancelled, evident, linear
 from proofs_checks.engines.ladder._factor import coefficient_of, factor, generators_of, is_constant, mentions
 from proofs_checks.harness import trees
 from proofs_checks.harness.algebra import Field, Form, Unsupported
-from proofs_checks.harness.algebra._field import _content, constant
+from proofs_checks.harness.algebra._forms import as_number, constant, content
 from proofs_checks.harness.checkers import _ladder_calculus as calculus
 from proofs_checks.harness.checkers._ladder_rules import Sequent
 from proofs_checks.harness.enclosures._leaf import Side
@@ -48,9 +48,9 @@ def options(solver: Solver, s: Sequent, field: Field, form: Form) -> list[tuple[
         for divisor in (None, *divisors(field, form, v)):
             target = form if divisor is None else field.mul(form, field.inverse(divisor))
             slope = field.derivative(target, v)
-            shared = generators_of(Form({_content(slope.top): Fraction(1)}, {})) if slope.top else set()
+            shared = generators_of(Form({content(slope.top): Fraction(1)}, {})) if slope.top else set()
             hard = [g for g in generators_of(slope) if field.generators[g][0] not in ("var", "root", "pi")
-                    and (g not in shared or any(dict(m).get(g) != dict(_content(slope.top)).get(g) for m in slope.top))]
+                    and (g not in shared or any(dict(m).get(g) != dict(content(slope.top)).get(g) for m in slope.top))]
             found.append(((len(hard), divisor is not None, len(slope.top)), v, slope, divisor))
     found.sort(key=lambda item: item[0])
     return [item[1:] for item in found]
@@ -151,6 +151,40 @@ def values(solver: Solver, s: Sequent, field: Field, tree: Tree, v: str, base: A
         yield {"how": "limit"}
         simpler = field.tree(field.read(tree))
         yield {"how": "limit", "tree": simpler}
+        if base in ("oo", "-oo"):
+            yield {"how": "limit", "tree": far_tree(field, field.read(tree), v)}
+
+
+def far_tree(field: Field, form: Form, v: str) -> Tree:
+    """The form as it looks far out: polynomials divided by their leading powers, also those inside logarithms."""
+    logs: list[Tree] = []
+    for h in sorted(generators_of(form)):
+        kind, inner = field.generators[h]
+        pair = coefficient_of(form, h) if kind == "log" else None
+        if pair is None or inner.bottom or not mentions(field, h, v):
+            continue
+        c = as_number(cancelled(pair[1]))
+        if c is None:
+            continue
+        form = field.add(form, field.scale(-c, Form({((h, Fraction(1)),): Fraction(1)}, {})))
+        reduced, degree = _reduced(field, inner, v)
+        logs.append(["mul", str(c), ["log", field.tree(reduced)]])
+        form = field.add(form, field.scale(c * degree, field.log(field.generator("var", v)))) if degree else form
+    form = cancelled(form)
+    top, power = _reduced(field, Form(form.top, {}), v)
+    factors = [field.tree(top)]
+    for key, n in form.bottom.items():
+        low, degree = _reduced(field, Form(dict(key), {}), v)
+        power -= n * degree
+        factors.append(["pow", field.tree(low), str(-n)])
+    return ["add", *logs, ["mul", ["pow", ["var", v], str(power)], *factors]] if power else ["add", *logs, ["mul", *factors]]
+
+
+def _reduced(field: Field, form: Form, v: str) -> tuple[Form, Fraction]:
+    """A polynomial divided by its leading power of v, and that power."""
+    g = field._generator("var", v)
+    degree = max((dict(m).get(g, Fraction(0)) for m in form.top), default=Fraction(0))
+    return (field.mul(form, Form({((g, -degree),): Fraction(1)}, {})) if degree else form), degree
 
 
 def derive(solver: Solver, s: Sequent, inner: Sequent, field: Field, form: Form, v: str, rising: bool, slope: Form,

@@ -3,44 +3,44 @@
 A generator is a variable, pi, exp of a monomial, log, sine, ... of a normal form, or the base of a root; exponents are
 rational, so that sqrt(x) is x^(1/2). Generators count as independent, up to sin^2 + cos^2 = 1, exp(a + b) =
 exp(a) exp(b), exp(log a) = a, log(exp a) = a and the algebra of roots: enough to PROVE an equation or a derivative (equal
-normal forms are equal functions wherever both are defined), never to disprove one. Roots are only merged where the
+normal forms are equal functions wherever both are defined), never to disprove one. With `positive`, which shows by other
+means that something is > 0 on the domain, the logarithm of a product is a sum. Roots are only merged where the
 base is >= 0 whenever they are defined: sqrt(x)^2 = x, while sqrt(x^2) keeps a generator of its own."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
+from proofs_checks.harness.algebra._forms import (
+    ONE,
+    UNIT,
+    Form,
+    Key,
+    Monomial,
+    Poly,
+    Unsupported,
+    as_number,
+    constant,
+    content,
+    divide,
+    fold,
+    form_key,
+    merge,
+    poly_key,
+    times,
+)
+from proofs_checks.harness.algebra._logarithms import split_log
 from proofs_checks.harness.trees import Tree, number
 
-Monomial = tuple[tuple[int, Fraction], ...]
-Poly = dict[Monomial, Fraction]
-Key = tuple[tuple[Monomial, Fraction], ...]
-ONE: Monomial = ()
 MOST_TERMS = 4000
-_ONE = Fraction(1)
-
-
-class Unsupported(ValueError):
-    """The algebra has no rule for this, or the normal form grew too large."""
-
-
-class Form(NamedTuple):
-    """numerator / product of monic polynomials to positive powers."""
-
-    top: Poly
-    bottom: dict[Key, int]
-
-
-def constant(q: Fraction | int) -> Form:
-    """A rational number."""
-    return Form({ONE: Fraction(q)} if q else {}, {})
 
 
 class Field:
     """A set of generators that grows as expressions are read; forms of one field can be compared."""
 
-    def __init__(self, work: int = 5_000_000) -> None:
+    def __init__(self, work: int = 5_000_000, positive: Callable[[Tree], bool] | None = None) -> None:
+        self.positive = positive  # shows that a tree is > 0 on the domain at hand: then logarithms of products split
         self.work = work  # products of terms still allowed: a limit that says so instead of a hang
         self.generators: list[tuple[str, Any]] = []  # (kind, name or argument)
         self._keys: dict[Any, int] = {}
@@ -57,12 +57,12 @@ class Field:
                 rest = tuple(item for item in m if item[0] != g)
                 if kind == "sin" and e >= 2:
                     cosine = self._generator("cos", argument)
-                    low: Form = Form({_times(rest, ((g, e - 2),) if e > 2 else ()): c}, {})
-                    term = self.mul(low, Form({ONE: _ONE, ((cosine, Fraction(2)),): -_ONE}, {}))
+                    low: Form = Form({times(rest, ((g, e - 2),) if e > 2 else ()): c}, {})
+                    term = self.mul(low, Form({ONE: UNIT, ((cosine, Fraction(2)),): -UNIT}, {}))
                 elif kind == "root" and not 0 <= e < 1:
                     whole = e.numerator // e.denominator
                     part = e - whole
-                    low = Form({_times(rest, ((g, part),) if part else ()): c}, {})
+                    low = Form({times(rest, ((g, part),) if part else ()): c}, {})
                     term = self.mul(low, self.integer_power(argument, whole))
                 else:
                     continue
@@ -78,7 +78,7 @@ class Field:
         out: Poly = {}
         for m, c in a.items():
             for n, d in b.items():
-                k = _times(m, n)
+                k = times(m, n)
                 out[k] = out.get(k, Fraction(0)) + c * d
         out = {m: c for m, c in out.items() if c}
         if len(out) > MOST_TERMS:
@@ -99,7 +99,7 @@ class Field:
     def mul(self, a: Form, b: Form) -> Form:
         """a b."""
         p = self._product(a.top, b.top)
-        return Form(p.top, _merge(p.bottom, _merge(a.bottom, b.bottom))) if p.top else constant(0)
+        return Form(p.top, merge(p.bottom, merge(a.bottom, b.bottom))) if p.top else constant(0)
 
     def add(self, a: Form, b: Form) -> Form:
         """a + b, over the least common denominator of the known factors."""
@@ -116,7 +116,7 @@ class Field:
             tops.append(top)
         if tops[0].bottom or tops[1].bottom:
             total = self.add(*tops)
-            return Form(total.top, _merge(total.bottom, keys)) if total.top else constant(0)
+            return Form(total.top, merge(total.bottom, keys)) if total.top else constant(0)
         out = dict(tops[0].top)
         for m, c in tops[1].top.items():
             out[m] = out.get(m, Fraction(0)) + c
@@ -133,24 +133,24 @@ class Field:
             return self.integer_power(self.inverse(a), -n)
         if len(a.top) == 1 and not a.bottom:
             (m, c), = a.top.items()
-            return self._reduce({tuple((g, e * n) for g, e in m): c**n} if n else {ONE: _ONE})
+            return self._reduce({tuple((g, e * n) for g, e in m): c**n} if n else {ONE: UNIT})
         out = constant(1)
         for _ in range(n):
             out = self.mul(out, Form(a.top, {}))
-        return Form(out.top, _merge(out.bottom, {k: e * n for k, e in a.bottom.items()})) if n else out
+        return Form(out.top, merge(out.bottom, {k: e * n for k, e in a.bottom.items()})) if n else out
 
     def inverse(self, a: Form) -> Form:
         """1 / a."""
         if not a.top:
             raise Unsupported("division by zero")
-        common = _content(a.top)
-        rest = {_divide(m, common): c for m, c in a.top.items()}
+        common = content(a.top)
+        rest = {divide(m, common): c for m, c in a.top.items()}
         lead = rest[max(rest)]
         top = Form({tuple((g, -e) for g, e in common): 1 / lead}, {})
         if len(rest) > 1:
-            top = Form(top.top, {_key({m: c / lead for m, c in rest.items()}): 1})
+            top = Form(top.top, {poly_key({m: c / lead for m, c in rest.items()}): 1})
         out = self._reduce(top.top)
-        out = Form(out.top, _merge(out.bottom, top.bottom))
+        out = Form(out.top, merge(out.bottom, top.bottom))
         for k, n in a.bottom.items():
             out = self.mul(out, self.expand(k, n))
         return out
@@ -165,17 +165,17 @@ class Field:
             (m, c), = a.top.items()
             signed = [(g, e) for g, e in m if self.generators[g][0] not in ("exp", "pi")]
             if c > 0 and (not signed or (len(signed) == 1 and (signed[0][1] == 1 or signed[0][1].denominator > 1))):
-                form = self._reduce({tuple((g, e * q) for g, e in m): _ONE})
+                form = self._reduce({tuple((g, e * q) for g, e in m): UNIT})
                 if c != 1:
                     base = self._generator("root", constant(c))
-                    form = self.mul(form, self._reduce({((base, q),): _ONE}))
+                    form = self.mul(form, self._reduce({((base, q),): UNIT}))
                 return form
-        return self._reduce({((self._generator("root", a), q),): _ONE})
+        return self._reduce({((self._generator("root", a), q),): UNIT})
 
     # ---- generators
 
     def _generator(self, kind: str, argument: Any) -> int:
-        key = (kind, argument if not isinstance(argument, Form) else _form_key(argument))
+        key = (kind, argument if not isinstance(argument, Form) else form_key(argument))
         if key not in self._keys:
             if isinstance(argument, Form):
                 for i, (other, form) in enumerate(self.generators):
@@ -188,20 +188,20 @@ class Field:
 
     def generator(self, kind: str, argument: Any) -> Form:
         """A generator as a form."""
-        return Form({((self._generator(kind, argument), _ONE),): _ONE}, {})
+        return Form({((self._generator(kind, argument), UNIT),): UNIT}, {})
 
     def exp(self, a: Form) -> Form:
         """exp(a), split over the terms of a sum."""
         if a.bottom:
             lead = a.top[max(a.top)]
-            return self._reduce({((self._generator("exp", self.scale(1 / lead, a)), lead),): _ONE})
+            return self._reduce({((self._generator("exp", self.scale(1 / lead, a)), lead),): UNIT})
         out = constant(1)
         for m, c in a.top.items():
             if len(m) == 1 and m[0][1] == 1 and self.generators[m[0][0]][0] == "log":
                 inner = self.generators[m[0][0]][1]
                 factor = self.integer_power(inner, int(c)) if c.denominator == 1 else self.root(inner, c)
             else:
-                factor = Form({((self._generator("exp", Form({m: _ONE}, {})), c),): _ONE}, {})
+                factor = Form({((self._generator("exp", Form({m: UNIT}, {})), c),): UNIT}, {})
             out = self.mul(out, factor)
         return out
 
@@ -209,6 +209,9 @@ class Field:
         """log(a); of a power of one generator, of exponentials, and of a reciprocal taken apart."""
         if self.equal(a, constant(1)):
             return constant(0)
+        split = split_log(self, a)
+        if split is not None:
+            return split
         if len(a.top) == 1:
             (m, c), = a.top.items()
             kinds = [self.generators[g][0] for g, _ in m]
@@ -217,7 +220,7 @@ class Field:
                 out = constant(0) if c == 1 else self.generator("log", constant(c))
                 for g, e in m:
                     kind, inner = self.generators[g]
-                    part = inner if kind in ("exp",) else self.log(Form({((g, _ONE),): _ONE}, {}) if kind != "root"
+                    part = inner if kind in ("exp",) else self.log(Form({((g, UNIT),): UNIT}, {}) if kind != "root"
                                                                    else inner)
                     out = self.add(out, self.scale(e, part))
                 return out
@@ -240,11 +243,11 @@ class Field:
             return self._power(self.read(rest[0]), self.read(rest[1]))
         args = [self.read(child) for child in rest]
         if head == "add":
-            return _fold(self.add, args)
+            return fold(self.add, args)
         if head == "mul":
-            return _fold(self.mul, args)
+            return fold(self.mul, args)
         if head in ("min", "max"):
-            return self.generator(head, tuple(sorted(_form_key(a) for a in args)))
+            return self.generator(head, tuple(sorted(form_key(a) for a in args)))
         return self._function(head, args[0])
 
     def _power(self, base: Form, exponent: Form) -> Form:
@@ -290,7 +293,7 @@ class Field:
 
     def _quarters(self, a: Form) -> int | None:
         """n if the form is n pi / 2."""
-        pi = ((self._generator("pi", None), _ONE),)
+        pi = ((self._generator("pi", None), UNIT),)
         value = 2 * a.top.get(pi, Fraction(0))
         return int(value) if not a.bottom and set(a.top) == {pi} and value.denominator == 1 else None
 
@@ -299,11 +302,11 @@ class Field:
     def derivative(self, a: Form, variable: str) -> Form:
         """Partial derivative of a form."""
         total = self._poly_derivative(a.top, variable)
-        total = Form(total.top, _merge(total.bottom, a.bottom)) if total.top else total
+        total = Form(total.top, merge(total.bottom, a.bottom)) if total.top else total
         for k, n in a.bottom.items():
             slope = self._poly_derivative(dict(k), variable)
             if slope.top:
-                term = self.mul(Form(a.top, _merge(a.bottom, {k: 1})), slope)
+                term = self.mul(Form(a.top, merge(a.bottom, {k: 1})), slope)
                 total = self.add(total, self.scale(Fraction(-n), term))
         return total
 
@@ -335,7 +338,7 @@ class Field:
         square = self.mul(a, a)
         one = constant(1)
         table: dict[str, Any] = {
-            "exp": lambda: Form({((g, _ONE),): _ONE}, {}), "log": lambda: self.inverse(a),
+            "exp": lambda: Form({((g, UNIT),): UNIT}, {}), "log": lambda: self.inverse(a),
             "sin": lambda: self.generator("cos", a), "cos": lambda: self.scale(Fraction(-1), self.generator("sin", a)),
             "atan": lambda: self.inverse(self.add(one, square)),
             "asin": lambda: self.root(self.add(one, self.scale(Fraction(-1), square)), Fraction(-1, 2)),
@@ -364,7 +367,7 @@ class Field:
         terms = [self.monomial_tree(m, c) for m, c in sorted(p.items())]
         return "0" if not terms else terms[0] if len(terms) == 1 else ["add", *terms]
 
-    def monomial_tree(self, m: Monomial, c: Fraction = _ONE) -> Tree:
+    def monomial_tree(self, m: Monomial, c: Fraction = UNIT) -> Tree:
         """A tree of a term."""
         factors: list[Tree] = [] if c == 1 and m else [str(c)]
         for g, e in m:
@@ -391,53 +394,3 @@ class Field:
             order = kind[10:]
             return ["digamma", self.tree(a)] if order == "0" else ["polygamma", order, self.tree(a)]
         return [kind, self.tree(a)]
-
-
-def as_number(a: Form) -> Fraction | None:
-    """The rational that a form is, None if it is not constant."""
-    if not a.top:
-        return Fraction(0)
-    return a.top[ONE] if not a.bottom and list(a.top) == [ONE] else None
-
-
-def _times(a: Monomial, b: Monomial) -> Monomial:
-    if not a or not b:
-        return a or b
-    out = dict(a)
-    for g, e in b:
-        out[g] = out.get(g, Fraction(0)) + e
-    return tuple(sorted((g, e) for g, e in out.items() if e))
-
-
-def _divide(a: Monomial, b: Monomial) -> Monomial:
-    return _times(a, tuple((g, -e) for g, e in b))
-
-
-def _content(p: Iterable[Monomial]) -> Monomial:
-    """The largest monomial that divides every term (with the least exponent of each generator, absent ones count 0)."""
-    rows = [dict(m) for m in p]
-    names = {g for row in rows for g in row}
-    least = {g: min(row.get(g, Fraction(0)) for row in rows) for g in names}
-    return tuple(sorted((g, e) for g, e in least.items() if e))
-
-
-def _merge(a: Mapping[Key, int], b: Mapping[Key, int]) -> dict[Key, int]:
-    out = dict(a)
-    for k, n in b.items():
-        out[k] = out.get(k, 0) + n
-    return out
-
-
-def _key(p: Poly) -> Key:
-    return tuple(sorted(p.items()))
-
-
-def _form_key(a: Form) -> Any:
-    return _key(a.top), tuple(sorted(a.bottom.items()))
-
-
-def _fold(f: Any, items: list[Form]) -> Form:
-    total = items[0]
-    for item in items[1:]:
-        total = f(total, item)
-    return total

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from proofs_checks.harness import trees
 from proofs_checks.harness.algebra import Field, Form
-from proofs_checks.harness.algebra._field import as_number, constant
-from proofs_checks.harness.checkers._ladder_rules import BITS, Sequent, defined, need, prove
+from proofs_checks.harness.algebra._forms import as_number, constant
+from proofs_checks.harness.checkers._ladder_rules import BITS, Sequent, defined, field_of, need, prove
 from proofs_checks.harness.checkers.interval import end
 from proofs_checks.harness.enclosures import INF, NINF, Functions, Program, Undefined, Undetermined
 from proofs_checks.harness.enclosures._leaf import End, Side, _germ, _jumps, natural, statement
@@ -136,7 +136,7 @@ def derive(s: Sequent, node: Mapping[str, Any]) -> None:
     need(not both or k % 2 == 0, "a base inside needs an even order")
     inner = _interior(s, base.axis)
     defined(inner, node, smooth=True, field="smooth")
-    field = Field()
+    field = field_of(s)
     forms = [field.read(s.goal)]
     for _ in range(k):
         forms.append(field.derivative(forms[-1], base.variable))
@@ -159,7 +159,7 @@ def toward(s: Sequent, node: Mapping[str, Any]) -> None:
     need(base.value not in (INF, NINF), "a finite base")
     inner = _interior(s, base.axis)
     defined(inner, node, smooth=True, field="smooth")
-    field = Field()
+    field = field_of(s)
     form = field.read(s.goal)
     _value(s, node, base, 0, form, field, 1, node["value"])
     distance = field.add(field.read(["var", base.variable]), field.scale(Fraction(-1), field.read(base.tree)))
@@ -170,7 +170,7 @@ def toward(s: Sequent, node: Mapping[str, Any]) -> None:
 
 def ends(s: Sequent, node: Mapping[str, Any]) -> None:
     """f >= 0 from its values at both ends and f' = c h, c > 0, h decreasing: f rises, then falls."""
-    field = Field()
+    field = field_of(s)
     form = field.read(s.goal)
     bases = [_base(s, node, node["ends"][k]) for k in (0, 1)]
     i = bases[0].axis
@@ -196,11 +196,11 @@ def ends(s: Sequent, node: Mapping[str, Any]) -> None:
 # ---- asymptotic bounds
 
 def bound(s: Sequent, node: Mapping[str, Any]) -> None:
-    """The goal is A + B psi^(m)(u), B of one sign: psi^(m)(u) is replaced by a bound and the rest proved."""
+    """The goal is A + B psi^(m)(u), or with log gamma (m = -1), B of one sign: a bound replaces it, and the rest is proved."""
     term = node["term"]
-    need(isinstance(term, list) and term[0] in ("digamma", "polygamma"), "bounds are known for polygammas")
-    m = 0 if term[0] == "digamma" else int(trees.number(term[1]))
-    field = Field()
+    need(isinstance(term, list) and term[0] in ("digamma", "polygamma", "loggamma"), "no bounds of this function")
+    m = {"digamma": 0, "loggamma": -1}[term[0]] if term[0] != "polygamma" else int(trees.number(term[1]))
+    field = field_of(s)
     goal, generator = field.read(s.goal), field.read(term)
     ((g, exponent),) = next(iter(generator.top))
     need(exponent == 1 and all(g not in {h for mono, _ in key for h, _ in mono} for key in goal.bottom), "a plain term")
@@ -245,15 +245,17 @@ def _contains(field: Field, outer: int, g: int) -> bool:
 def asymptotic(field: Field, m: int, u: Form, shift: int, terms: int, lower: bool) -> Form:
     """A strict lower (upper) bound of psi^(m)(u), u > 0: recurrence, then the Stirling series cut after `terms`.
 
-    (-1)^(m+1) psi^(m)(w) lies above the series cut before a positive term and below it cut before a negative one
-    (Abramowitz and Stegun 6.4.11); the next term has the sign of B_(2 terms + 2)."""
-    need(isinstance(shift, int) and isinstance(terms, int) and 0 <= shift <= 20 and 0 <= terms <= 20 and 0 <= m <= 10,
+    log gamma (m = -1) and (-1)^(m+1) psi^(m)(w) lie above the series cut before a positive term and below it cut before
+    a negative one (Abramowitz and Stegun 6.1.42, 6.4.11); the next term has the sign of B_(2 terms + 2)."""
+    need(isinstance(shift, int) and isinstance(terms, int) and 0 <= shift <= 20 and 0 <= terms <= 20 and -1 <= m <= 10,
          "a small shift and number of terms")
     flip = 1 if m % 2 else -1  # (-1)^(m+1)
     below = bernoulli(2 * terms + 2) > 0  # the series cut here is below (-1)^(m+1) psi^(m)
     need(below == (lower == (flip == 1)), "this number of terms bounds the other side")
     w = field.add(u, constant(shift))
     inverse = field.inverse(w)
+    if m < 0:
+        return _stirling(field, u, w, shift, terms)
     total = field.scale(Fraction(-1), field.log(w)) if m == 0 else \
         field.scale(Fraction(factorial(m - 1)), field.integer_power(inverse, m))
     total = field.add(total, field.scale(Fraction(factorial(m), 2), field.integer_power(inverse, m + 1)))
@@ -264,6 +266,20 @@ def asymptotic(field: Field, m: int, u: Form, shift: int, terms: int, lower: boo
     for j in range(shift):  # psi^(m)(u) = psi^(m)(u + 1) - (-1)^m m! / u^(m+1)
         step = field.integer_power(field.inverse(field.add(u, constant(j))), m + 1)
         total = field.add(total, field.scale(Fraction(-(-1) ** m * factorial(m)), step))
+    return total
+
+
+def _stirling(field: Field, u: Form, w: Form, shift: int, terms: int) -> Form:
+    """(w - 1/2) log w - w + log(2 pi)/2 + the sum, less the logarithms of the steps from u to w."""
+    half = Fraction(1, 2)
+    total = field.mul(field.add(w, constant(-half)), field.log(w))
+    total = field.add(total, field.scale(Fraction(-1), w))
+    total = field.add(total, field.scale(half, field.log(field.scale(Fraction(2), field.generator("pi", None)))))
+    for k in range(1, terms + 1):
+        c = bernoulli(2 * k) / (2 * k * (2 * k - 1))
+        total = field.add(total, field.scale(c, field.integer_power(field.inverse(w), 2 * k - 1)))
+    for j in range(shift):
+        total = field.add(total, field.scale(Fraction(-1), field.log(field.add(u, constant(j)))))
     return total
 
 

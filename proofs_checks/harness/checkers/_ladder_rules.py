@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from proofs_checks.harness import trees
 from proofs_checks.harness.algebra import Field, Form, Unsupported, nonnegative_on
-from proofs_checks.harness.algebra._field import as_number, constant
+from proofs_checks.harness.algebra._forms import as_number, constant
 from proofs_checks.harness.checkers.interval import check_cover, end, narrow
 from proofs_checks.harness.enclosures import INF, NINF, negative, positive
 from proofs_checks.harness.enclosures._leaf import End, Side, enough, natural, statement
@@ -115,6 +115,22 @@ def _plain(s: Sequent, tree: Tree, relation: str) -> bool:
     return positive(e) or (relation == "!=" and negative(e)) or (relation == ">=" and e[0] >= 0)
 
 
+def field_of(s: Sequent, work: int = 5_000_000) -> Field:
+    """Normal forms on the domain of a sequent, where logarithms of products with evident signs split."""
+    known: dict[str, bool] = {}
+
+    def positive_there(tree: Tree) -> bool:
+        key = str(tree)
+        if key not in known:
+            try:
+                e = natural(statement(tree, s.variables), s.sides, BITS)
+            except ValueError:
+                e = None
+            known[key] = e is not None and positive(e)
+        return known[key]
+    return Field(work, positive_there)
+
+
 # ---- rules
 
 def _cover(s: Sequent, node: Mapping[str, Any]) -> None:
@@ -215,7 +231,7 @@ def _split(s: Sequent, node: Mapping[str, Any]) -> None:
 
 
 def _product(s: Sequent, node: Mapping[str, Any]) -> None:
-    field = Field()
+    field = field_of(s)
     total, sign = constant(number(node["constant"])), number(node["constant"]) > 0
     need(total.top, "the constant must not be 0")
     for item in node["factors"]:
@@ -238,7 +254,7 @@ def _product(s: Sequent, node: Mapping[str, Any]) -> None:
 
 def _square(s: Sequent, node: Mapping[str, Any]) -> None:
     """P + Q >= 0 from P >= 0 and P^2 - Q^2 >= 0 (both strict for > 0, the second suffices: |Q| < P)."""
-    field = Field()
+    field = field_of(s)
     p, q = field.read(node["p"]), field.read(node["q"])
     need(field.equal(field.read(s.goal), field.add(p, q)), "P + Q is not the goal")
     gap = field.add(field.mul(p, p), field.scale(Fraction(-1), field.mul(q, q)))
@@ -248,7 +264,7 @@ def _square(s: Sequent, node: Mapping[str, Any]) -> None:
 
 
 def _roots(s: Sequent, node: Mapping[str, Any]) -> None:
-    field = Field()
+    field = field_of(s)
     form = field.read(s.goal)
     generator, polynomial, low, shift = one_generator(field, form)
     if generator is None:
