@@ -1,12 +1,15 @@
 """Which statement a certificate proves. Standard library only."""
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from proofs_checks.harness.language.text import to_text
+from proofs_checks.harness.language.text import words
 from proofs_checks.harness.recheck import CertificateError
-from proofs_checks.harness.trees import Tree
+from proofs_checks.harness.trees import Tree, variables
+
+_NAME = re.compile(r"[^\s()\[\]*/+\-<>=&|~,^]+")
 
 __all__ = ["conjuncts", "hypotheses_and_goal", "subject_of"]
 
@@ -19,8 +22,11 @@ def subject_of(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
     subject = certificate.get("subject", subjects[0] if len(subjects) == 1 else None)
     if subject not in subjects or not isinstance(subject, dict) or "statement" not in subject:
         raise CertificateError("the certificate does not say which of its subjects it proves")
-    if not certificate["claim"] and certificate["statement"] and certificate["statement"] != to_text(subject["statement"]):
+    if not certificate["claim"] and certificate["statement"] and certificate["statement"] != words(subject):
         raise CertificateError("the statement in words is not the one that is proved")
+    strange = [name for name in variables(subject["statement"]) if not _NAME.fullmatch(name)]
+    if strange:  # its text could be read as something else
+        raise CertificateError(f"a variable is called {strange[0]!r}")
     return subject
 
 

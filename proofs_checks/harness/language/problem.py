@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_checks.harness.language.formula import ParseError, parse
-from proofs_checks.harness.language.text import to_text
+from proofs_checks.harness.language.text import to_text, words
 from proofs_checks.harness.trees import Inexact, Tree, Undefined, evaluate, is_relation, to_tree, variables
 
 __all__ = ["Problem", "read_domain", "read_problem"]
@@ -52,8 +52,8 @@ class Problem:
         return found
 
     def text(self) -> str:
-        """The statement in words that `prove` reads."""
-        return to_text(self.tree)
+        """The statement in words that `prove` reads, and which variables are integers."""
+        return words(self.subject)
 
 
 def read_problem(statement: Any, domain: Mapping[Any, Any] | None = None) -> Problem:

@@ -1,9 +1,12 @@
 """Trees as text that `formula.parse` reads back."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from proofs_checks.harness.trees import Tree
 
-__all__ = ["to_text"]
+__all__ = ["to_text", "words"]
 
 _RELATIONS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
@@ -12,6 +15,12 @@ _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 def to_text(tree: Tree) -> str:
     """Infix notation with the parentheses it needs."""
     return _write(tree)[0]
+
+
+def words(subject: Mapping[str, Any]) -> str:
+    """A subject {"statement", "integers"} in words."""
+    note = f", for integers {', '.join(sorted(subject['integers']))}" if subject.get("integers") else ""
+    return to_text(subject["statement"]) + note
 
 
 def _write(tree: Tree) -> tuple[str, int]:
