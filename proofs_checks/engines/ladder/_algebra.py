@@ -92,6 +92,7 @@ def by_product(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | N
 
 
 def by_bound(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | None:
+    """A polygamma or log gamma with a coefficient of evident sign, replaced by an asymptotic bound."""
     for g in sorted(generators_of(form)):
         kind = field.generators[g][0]
         if not kind.startswith("polygamma ") and kind != "loggamma":

@@ -146,6 +146,7 @@ def halve(solver: Solver, s: Sequent) -> Node | None:
 
 
 def cut_points(solver: Solver, s: Sequent, i: int) -> list[Fraction]:
+    """Where to cut a side: zeros of the goal, 0 and 1."""
     if len(s.variables) > 1:
         return [Fraction(0)]
     search = Search(statement(s.goal, s.variables), s.strict, [], s.sides, boxes=1, deadline=None, seed=0, refute=False)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def by_calculus(solver: Solver, s: Sequent, field: Field, form: Form) -> Iterator[Node | None]:
+    """Steps along one variable, simplest slopes first."""
     for v, slope, divisor in options(solver, s, field, form):
         yield by_slope(solver, s, field, form, v, slope) if divisor is None else divide(solver, s, field, form, divisor)
 
@@ -83,6 +84,7 @@ def divisors(field: Field, form: Form, v: str) -> Iterator[Form]:
 
 
 def divide(solver: Solver, s: Sequent, field: Field, form: Form, divisor: Form) -> Node | None:
+    """The goal over a divisor of one sign, then a step along a variable."""
     tree = field.tree(divisor)
     sign = evident(s, tree)
     proof = None
@@ -110,6 +112,7 @@ def divide(solver: Solver, s: Sequent, field: Field, form: Form, divisor: Form) 
 
 
 def by_slope(solver: Solver, s: Sequent, field: Field, form: Form, v: str, slope: Form) -> Node | None:
+    """One step: the slope keeps its sign, or changes it at a known base, or once from + to -."""
     if not slope.top:
         return None
     i = s.variables.index(v)
@@ -189,6 +192,7 @@ def _reduced(field: Field, form: Form, v: str) -> tuple[Form, Fraction]:
 
 def derive(solver: Solver, s: Sequent, inner: Sequent, field: Field, form: Form, v: str, rising: bool, slope: Form,
             smooth: Node) -> Node | None:
+    """The slope keeps its sign: start at the end where the goal is least."""
     i = s.variables.index(v)
     base = text(s.sides[i].lo if rising else s.sides[i].hi)
     derivative = field.tree(slope if rising else field.scale(Fraction(-1), slope))
@@ -218,6 +222,7 @@ def closed(solver: Solver, s: Sequent, v: str, base: Any) -> Node:
 
 def first_value(solver: Solver, s: Sequent, shell: Node, field: Field, form: Form, v: str, base: Any) -> \
         tuple[str, Node] | None:
+    """The first way to state the value at a base that the checker accepts, and what it shows."""
     shell["closed"] = {**shell["closed"], **closed(solver, s, v, base)}
     for way in values(solver, s, field, s.goal, v, base):
         try:
@@ -230,6 +235,7 @@ def first_value(solver: Solver, s: Sequent, shell: Node, field: Field, form: For
 
 def toward(solver: Solver, s: Sequent, inner: Sequent, field: Field, form: Form, v: str, slope: Form,
             smooth: Node) -> Node | None:
+    """The slope changes sign with (v - base)."""
     if s.strict:
         return None
     bases: list[Any] = [["var", p] for p in s.variables if p != v]

@@ -64,14 +64,14 @@ class Solver:
         kinks = [t for t in trees.walk(s.goal) if isinstance(t, list) and t[0] in ("abs", "min", "max")]
         if kinks:
             yield _domain.kink(self, s, kinks[-1])  # the innermost first
-            yield self.cover(s, self.boxes // (1 + s.depth) ** 2)
+            yield self.cover(s, self.boxes // (1 + s.depth))
             return
         if s.hypotheses:
             yield _domain.excluded(self, s)
             yield _domain.by_order(self, s)
         domain = self.defined(s, s.goal, smooth=False)
         if domain is None:
-            yield self.cover(s, self.boxes // (1 + s.depth) ** 2)
+            yield self.cover(s, self.boxes // (1 + s.depth))
             return
         try:
             for node in _algebra.by_algebra(self, s):
@@ -79,7 +79,7 @@ class Solver:
                     yield {**node, "defined": domain}
         except (Unsupported, CertificateError, OverflowError):
             pass  # boxes may still do
-        yield self.cover(s, self.boxes // (1 + s.depth) ** 2)
+        yield self.cover(s, self.boxes // (1 + s.depth))
 
     def points(self, s: Sequent, count: int = 24) -> list[tuple[Fraction, ...]]:
         """Sample points of the domain."""

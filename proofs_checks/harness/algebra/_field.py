@@ -207,6 +207,8 @@ class Field:
 
     def log(self, a: Form) -> Form:
         """log(a); of a power of one generator, of exponentials, and of a reciprocal taken apart."""
+        if not a.top:
+            raise Unsupported("logarithm of 0")
         if self.equal(a, constant(1)):
             return constant(0)
         split = split_log(self, a)

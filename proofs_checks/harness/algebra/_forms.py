@@ -36,6 +36,7 @@ def as_number(a: Form) -> Fraction | None:
 
 
 def times(a: Monomial, b: Monomial) -> Monomial:
+    """Product of monomials."""
     if not a or not b:
         return a or b
     out = dict(a)
@@ -45,6 +46,7 @@ def times(a: Monomial, b: Monomial) -> Monomial:
 
 
 def divide(a: Monomial, b: Monomial) -> Monomial:
+    """Quotient of monomials."""
     return times(a, tuple((g, -e) for g, e in b))
 
 
@@ -57,6 +59,7 @@ def content(p: Iterable[Monomial]) -> Monomial:
 
 
 def merge(a: Mapping[Key, int], b: Mapping[Key, int]) -> dict[Key, int]:
+    """Denominators multiplied."""
     out = dict(a)
     for k, n in b.items():
         out[k] = out.get(k, 0) + n
@@ -64,14 +67,17 @@ def merge(a: Mapping[Key, int], b: Mapping[Key, int]) -> dict[Key, int]:
 
 
 def poly_key(p: Poly) -> Key:
+    """A polynomial as a key of dictionaries."""
     return tuple(sorted(p.items()))
 
 
 def form_key(a: Form) -> Any:
+    """A form as a key of dictionaries."""
     return poly_key(a.top), tuple(sorted(a.bottom.items()))
 
 
 def fold(f: Any, items: list[Form]) -> Form:
+    """f over several items, from the left."""
     total = items[0]
     for item in items[1:]:
         total = f(total, item)
