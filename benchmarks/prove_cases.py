@@ -181,7 +181,7 @@ def load() -> list[dict[str, Any]]:
 
 
 def table(cases: list[dict[str, Any]], results: dict[str, dict[str, Any]], others: dict[str, dict[str, bool | None]],
-          budget: float, limit: float) -> str:
+          budget: float, limit: float, memory: float) -> str:
     """The section of RESULTS.md."""
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for case in cases:
@@ -203,7 +203,7 @@ def table(cases: list[dict[str, Any]], results: dict[str, dict[str, Any]], other
     holds = [r for r in results.values() if r["verdict"] is True]
     own = [r for r in holds if r["kind"] not in (None, "lemma") and r["accepted"]]
     times = sorted(r["seconds"] for r in results.values())
-    checks = sorted(r["check"] for r in results.values() if r["kind"])
+    checks = sorted(r["check"] for r in results.values() if r["kind"]) or [0.0]
     kinds: dict[str, int] = defaultdict(int)
     for r in holds:
         kinds[str(r["kind"])] += 1
@@ -214,7 +214,7 @@ def table(cases: list[dict[str, Any]], results: dict[str, dict[str, Any]], other
               f"Median {times[len(times) // 2]:.2f} s, largest {times[-1]:.1f} s; "
               f"median re-check {checks[len(checks) // 2]:.4f} s, largest {checks[-1]:.2f} s. "
               f"Longest coordinate of a witness: {max(refuted, default=0)} characters. "
-              f"Largest process {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB."]
+              f"Largest worker {memory:.0f} MB."]
     undecided = [c["id"] for c in cases if mine[c["id"]] is None]
     lines += ["", f"Undecided: {', '.join(undecided) or 'none'}."]
     return "\n".join(lines)
@@ -246,12 +246,6 @@ def main() -> None:
         serve(options.serve, options.baseline_budget)
         return
     cases = [c for c in load() if not options.ids or c["id"] in options.ids]
-    others: dict[str, dict[str, bool | None]] = {}
-    for name in () if options.no_baselines else BASELINES:
-        engine = Baseline(name, options.baseline_budget)
-        others[name] = {case["id"]: engine.ask(case["id"]) for case in cases}
-        engine.process.kill()
-        engine.process.wait()
     from proofs_checks.engines.portfolio._pool import POOL
 
     ours({"conclusion": "x**2 >= 0", "hypotheses": [], "variables": {}}, 10.0)  # the workers start here
@@ -262,7 +256,14 @@ def main() -> None:
         wrong = "" if result["verdict"] in (None, case["truth"]) else "  WRONG"
         print(f"{case['id']:26} {mark:10} {result['seconds']:6.2f} s  {result['kind'] or '-':12}{wrong}", flush=True)
     POOL.close()
-    section = table(cases, results, others, options.budget, options.baseline_budget)
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # before other children are waited for
+    others: dict[str, dict[str, bool | None]] = {}
+    for name in () if options.no_baselines else BASELINES:
+        engine = Baseline(name, options.baseline_budget)
+        others[name] = {case["id"]: engine.ask(case["id"]) for case in cases}
+        engine.process.kill()
+        engine.process.wait()
+    section = table(cases, results, others, options.budget, options.baseline_budget, memory)
     print(section)
     if not options.ids:
         write(section)

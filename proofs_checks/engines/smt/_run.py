@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 __all__ = ["Answer", "run"]
 
 
+MEMORY = 700  # megabytes; beyond it the answer is "unknown"
+
+
 class Answer(NamedTuple):
     """verdict "unsat", "sat" or "unknown"; the model by the names in the text (rational, or a root of a polynomial)."""
 
@@ -31,6 +34,7 @@ def run(text: str, *, timeout_ms: int | None = None, work: int | None = None,
     z3 is interrupted once `cancelled` says so."""
     import z3
 
+    z3.set_param("memory_max_size", MEMORY)
     context = z3.Context()
     solver = z3.Solver(ctx=context)
     if timeout_ms is not None:
