@@ -4,6 +4,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -14,8 +15,11 @@ import toy
 from proofs_checks.engines import exhaustive, falsify, sequential, symbolic
 from proofs_checks.harness.bind import bind
 from proofs_checks.harness.certificate import seal, to_json
-from proofs_checks.harness.judge import Trial, evidence
+from proofs_checks.harness.evidence import Check, Evidence, Rung, Verdict
+from proofs_checks.harness.fingerprint import fingerprint
+from proofs_checks.harness.judge import Trial, evidence, judge
 from proofs_checks.harness.recheck import CertificateError, recheck
+from proofs_checks.harness.registry import import_slug
 
 X = ["var", "x"]
 
@@ -173,3 +177,142 @@ def test_a_witness_must_obey_the_assumptions_and_hypotheses_of_its_statement():
     refused(seal({**body, "point": {"t": "1"}}, subjects=[subject]), "t=1 is assumed to be negative")
     guarded = {**subject, "given": ["function"]}
     refused(seal({**body, "subject": guarded, "point": {"t": "-1"}}, subjects=[guarded]), "a Python predicate")
+
+
+# the judge: broken claims that were green
+
+def verdict(claim, procedure):
+    evidence(claim)(procedure)
+    return judge(claim)
+
+
+def scan(predicate):
+    return exhaustive.forall(toy.grid, predicate)
+
+
+def marked(p, k):
+    """A form that carries marks of every kind."""
+    return k * (1 - p) ** (k - 1)
+
+
+marked.good = True
+MARKS = {
+    "name": lambda form: form.__name__ == "marked", "qualname": lambda form: "lambda" not in form.__qualname__,
+    "code": lambda form: form.__code__ == marked.__code__, "code name": lambda form: form.__code__.co_name == "marked",
+    "doc": lambda form: bool(form.__doc__), "attribute": lambda form: getattr(form, "good", False),
+    "repr": lambda form: "marked" in repr(form), "fingerprint": lambda form: fingerprint(form) == fingerprint(marked)}
+
+
+@pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
+def test_no_mark_of_a_function_tells_which_variant_it_is(mark):
+    def procedure(form):
+        good = mark(form)
+        yield scan(lambda p, k: good)
+
+    assert not verdict(toy.claim("marks", form=marked), procedure).green
+
+
+def test_the_number_of_calls_does_not_tell_the_claim():
+    calls = []
+
+    def procedure(form):
+        calls.append(form)
+        good = len(calls) == 1
+        yield scan(lambda p, k: good)
+
+    found = verdict(toy.claim("counted"), procedure)
+    assert not found.green and any("when it is called again" in p for p in found.problems)
+    assert found.kills == {"exponent_k": [], "factor_dropped": []}
+
+
+def test_the_stream_does_not_tell_the_claim():
+    def procedure(form):
+        said = []
+
+        def decide(context):
+            said.append("/claim/" in context.stream)
+            verdict, witness = (Verdict.HOLDS, None) if said[0] else (Verdict.REFUTED, "here")
+            return Evidence(rung=Rung.NUMERIC, verdict=verdict, witness=witness)
+        yield Check(engine="made_up", rung=Rung.NUMERIC, subject="x", decide=decide, at=lambda w: bool(said) and said[0])
+
+    assert not verdict(toy.claim("streamed"), procedure).green
+
+
+@pytest.mark.parametrize("where", ["predicate", "procedure"])
+def test_sys_exit_in_a_mutant_does_not_end_the_judge(where):
+    def procedure(form):
+        wrong = form(Fraction(1, 2), 2) != 1
+        if wrong and where == "procedure":
+            sys.exit(0)
+        yield scan(lambda p, k: sys.exit(0) if wrong else True)
+
+    found = verdict(toy.claim("exits"), procedure)
+    assert not found.green and any("SystemExit" in p for p in found.problems)
+
+
+def test_a_module_of_evidence_that_exits_is_an_error(monkeypatch):
+    monkeypatch.setattr("importlib.import_module", lambda name: sys.exit(0))
+    with pytest.raises(ImportError, match=r"proofs_checks\.pass_at_k calls sys\.exit"):
+        import_slug("pass_at_k")
+
+
+@pytest.mark.parametrize("lifted", [np.float32, np.float16, np.longdouble, lambda v: np.array([v, v])])
+def test_no_kind_of_float_kills_by_rounding(lifted):
+    def procedure(form):
+        cases = [(lifted(i / 10), k) for i in range(10) for k in range(1, 9)]
+        yield exhaustive.forall(cases, lambda p, k: np.all(toy.weight(p, k) == form(p, k)))
+
+    found = verdict(toy.claim("rounded", mutants={
+        "rewritten": lambda p, k: k * (1 - p) ** k / (1 - p), "dropped": lambda p, k: (1 - p) ** (k - 1)}), procedure)
+    assert found.kills["rewritten"] == [] and found.kills["dropped"] and not found.green
+
+
+def test_integers_of_numpy_do_not_kill_by_overflow():
+    check = exhaustive.forall([(np.int64(i),) for i in range(50)], lambda k: np.int64(3) ** k == 3 ** int(k)
+                              if isinstance(k, np.integer) else True)
+    assert check.run().verdict is Verdict.UNDECIDED
+
+
+def test_an_iterator_that_is_used_up_is_an_error():
+    cases = iter([(Fraction(i, 5000), 1) for i in range(5000)])
+    check = exhaustive.forall(lambda: cases, lambda p, k: p > Fraction(1, 100))  # false in the part that describing eats
+    check.resolved_subject()
+    found = check.run()
+    assert found.verdict is Verdict.ERROR and "the same iterator twice" in found.summary
+
+
+def test_nan_is_neither_true_nor_false():
+    for check in (scan(lambda p, k: math.nan), falsify.forall(toy.cases, lambda p, k: np.float64("nan"))):
+        found = check.run()
+        assert found.verdict is Verdict.ERROR and "returned nan" in found.summary
+
+
+def test_a_proof_of_the_wrong_thing_that_crashes_on_mutants_is_idle():
+    def procedure(form):
+        right = form(Fraction(1, 2), 2) == 1
+        yield scan(lambda p, k: toy.slope(p, k) == toy.weight(p, k) if right else 1 / 0)
+        yield scan(lambda p, k: toy.slope(p, k) == form(p, k))
+
+    found = verdict(toy.claim("crashing_proof"), procedure)
+    assert found.idle == ("exhaustive (check 1)",) and not found.green
+
+
+def test_evidence_and_checks_of_wrong_types_are_refused_by_name():
+    with pytest.raises(ValueError, match="rung=6 must be a Rung"):
+        Evidence(rung=6, verdict=Verdict.HOLDS)
+    with pytest.raises(ValueError, match="verdict='HOLDS' must be a Verdict"):
+        Evidence(rung=Rung.NUMERIC, verdict="HOLDS")
+    with pytest.raises(ValueError, match="universal=True needs rung EXHAUSTIVE or above, got PROPERTY"):
+        Evidence(rung=Rung.PROPERTY, verdict=Verdict.HOLDS, universal=True)
+    with pytest.raises(ValueError, match="rung=6 must be a Rung"):
+        Check(engine="x", rung=6, subject="x", decide=lambda c: None, at=lambda w: True)
+    with pytest.raises(ValueError, match="at=None must be a function"):
+        Check(engine="x", rung=Rung.NUMERIC, subject="x", decide=lambda c: None, at=None)
+    nothing = Check(engine="x", rung=Rung.NUMERIC, subject="x", decide=lambda c: None, at=lambda w: True)
+    assert nothing.run().verdict is Verdict.ERROR and "decide returned None" in nothing.run().summary
+
+
+def test_two_names_for_one_mutant_are_one_mutant():
+    same = toy.slope
+    with pytest.raises(ValueError, match="are one object"):
+        toy.claim("doubled", mutants={"a": same, "b": same})

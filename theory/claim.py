@@ -147,6 +147,8 @@ def check_variants(claim: Claim[Any]) -> None:
         raise ValueError(f"{claim.id}: form is missing; give it in the claim or at @evidence")
     if claim.standing.judgeable and len(claim.mutants) < 2:
         raise ValueError(f"{claim.id}: mutants={list(claim.mutants)} must name at least 2 false variants")
+    if claim.standing.judgeable and len(set(map(id, claim.mutants.values()))) < 2:
+        raise ValueError(f"{claim.id}: mutants={list(claim.mutants)} are one object; they must differ, at least 2 of them")
     if missing := sorted(set(map("without_{}".format, claim.hypotheses)) - set(names)):
         raise ValueError(f"{claim.id}: {missing[0]!r} is in neither mutants nor also_true; hypotheses need it")
     if claim.standing.needs_wording and claim.as_stated is None:

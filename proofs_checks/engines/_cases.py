@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from proofs_checks.harness.certificate import to_json
 from proofs_checks.harness.evidence import Context, Evidence, Rung, Verdict
 from proofs_checks.harness.fingerprint import fingerprint
@@ -20,9 +22,16 @@ class PredicateError(Exception):
 
 
 def exact(value: Any) -> Any:
-    """`value` with every float replaced by the rational that it is."""
+    """`value` with every float replaced by the rational that it is, and integers of numpy, which overflow, by int."""
     if isinstance(value, float) and value == value and abs(value) != float("inf"):
         return Fraction(value)
+    if isinstance(value, np.floating | np.integer):
+        return exact(float(value)) if isinstance(value, np.float16 | np.float32) else _of_numpy(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+        lifted = np.empty(value.shape, dtype=object)
+        for i in np.ndindex(value.shape):
+            lifted[i] = exact(value[i])
+        return lifted
     if isinstance(value, Mapping):
         return {k: exact(v) for k, v in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -30,6 +39,13 @@ def exact(value: Any) -> Any:
     if isinstance(value, tuple | list | set | frozenset):
         return type(value)(exact(v) for v in value)
     return value
+
+
+def _of_numpy(value: Any) -> Any:
+    """An integer of any width, or a long double, as the exact number that it is."""
+    if isinstance(value, np.integer):
+        return int(value)
+    return Fraction(*value.as_integer_ratio()) if np.isfinite(value) else value
 
 
 def as_case(case: Any) -> Case:
@@ -45,6 +61,8 @@ def truth(predicate: Predicate, case: Case) -> bool:
         answer = predicate(*case)
         if answer is None:
             raise TypeError("the predicate returned None, which is neither true nor false")
+        if isinstance(answer, float) and answer != answer:
+            raise TypeError("the predicate returned nan, which is neither true nor false")
         return bool(answer)
     except Exception as error:
         raise PredicateError(f"{type(error).__name__}: {error} at {show(case)}") from error

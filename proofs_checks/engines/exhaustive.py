@@ -36,9 +36,15 @@ def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predic
     than the budget (cases; 10,000,000 by default) is UNDECIDED."""
     if isinstance(cases, Iterator):
         cases = list(cases)  # an iterator could be walked only once
+    given_out: list[Any] = []
 
     def every() -> Iterator[tuple[Any, ...]]:
-        return map(as_case, cases() if callable(cases) else cases)
+        found = cases() if callable(cases) else cases
+        if isinstance(found, Iterator):
+            if any(found is earlier for earlier in given_out):
+                raise ValueError(f"cases={cases!r} gives the same iterator twice; it must make a new one at each call")
+            given_out.append(found)
+        return map(as_case, found)
 
     def decide(context: Context) -> Evidence:
         return _scan(every(), predicate, given, scope, universal, context)

@@ -59,6 +59,13 @@ class Evidence:
     trusted_base: tuple[str, ...] = ()
     seconds: float = 0.0
 
+    def __post_init__(self) -> None:
+        for name, kind in (("rung", Rung), ("verdict", Verdict)):
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError(f"{name}={getattr(self, name)!r} must be a {kind.__name__}")
+        if self.universal and self.rung < Rung.EXHAUSTIVE:
+            raise ValueError(f"universal={self.universal!r} needs rung EXHAUSTIVE or above, got {self.rung.name}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
@@ -96,18 +103,27 @@ class Check:
     at: Callable[[Any], bool]
     binds: Callable[[Mapping[str, Any]], bool] | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.rung, Rung):
+            raise ValueError(f"rung={self.rung!r} must be a Rung")
+        for name in ("decide", "at"):
+            if not callable(getattr(self, name)):
+                raise ValueError(f"{name}={getattr(self, name)!r} must be a function")
+
     def run(self, context: Context | None = None) -> Evidence:
         """Decide. An exception becomes a verdict ERROR; `Vacuous` is raised: a check on nothing is a defect."""
         context = context or Context()
         start = time.perf_counter()
         try:
             found = self.decide(context)
+            if not isinstance(found, Evidence):
+                raise TypeError(f"decide returned {found!r}, which is no Evidence")
             if isinstance(found.certificate, Mapping) and "claim_hash" not in found.certificate:
                 label = context.label or {"subjects": [self.resolved_subject()]}
                 found = replace(found, certificate=seal({"engine": self.engine, **found.certificate}, **label))
-        except Vacuous:
+        except (Vacuous, KeyboardInterrupt):
             raise
-        except Exception as error:  # any exception of a statement is an ERROR, never a kill
+        except BaseException as error:  # any exception of a statement is an ERROR, never a kill; sys.exit too
             found = Evidence(rung=self.rung, verdict=Verdict.ERROR, summary=describe_error(error))
         return replace(found, seconds=time.perf_counter() - start)
 

@@ -2,8 +2,10 @@
 is idle, and nothing contradicts."""
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
+import inspect
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -109,12 +111,20 @@ class Trial:
         self._runs: dict[str, _Run] = {}
         self._evidence: dict[str, list[Evidence | None]] = {}
         self._outcomes: dict[str, Outcome] = {}
+        self._second: _Run | None = None
 
     def run(self, variant: str) -> _Run:
         """The checks that the procedure yields for a variant."""
         if variant not in self._runs:
             self._runs[variant] = self._call(variant)
         return self._runs[variant]
+
+    def again(self) -> _Run:
+        """The checks of the claim from another call of the procedure, made after the variant in question was run: what
+        depends on the number of calls, or on what ran before, shows here."""
+        if self._second is None:
+            self._second = self._call("claim")
+        return self._second
 
     def _call(self, variant: str) -> _Run:
         if self.procedure is None:
@@ -127,7 +137,9 @@ class Trial:
                     problem = f"the procedure yielded {check!r}, which is not a Check"
                     break
                 checks.append(check)
-        except Exception as error:  # the statement under test may raise anything
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # the statement under test may raise anything, sys.exit included
             problem = f"the procedure died after {len(checks)} checks: {describe_error(error)}"
         if not checks and problem is None:
             problem = "the procedure yielded no check"
@@ -223,7 +235,7 @@ class Trial:
             return f"{check.engine}: its witness cannot be re-evaluated: {fault}", False
         if survives:
             return f"{check.engine} does not refute on re-evaluation of its witness {e.witness!r}", False
-        truth = self.run("claim").checks
+        truth = self.again().checks
         if i >= len(truth):
             return f"{check.engine} has no counterpart on the claim", True
         passes, fault = _at(truth[i], e)
@@ -258,6 +270,8 @@ class Trial:
         mine, theirs = ([(c.engine, c.rung) for c in r.checks] for r in (run, truth))
         if mine != theirs and not problems:
             problems.append(f"the procedure yields {len(mine)} checks here and {len(theirs)} others on the claim")
+        if variant == "claim" and not problems and self.again().subjects != run.subjects:
+            problems.append("the procedure yields other checks when it is called again")
         for one, other in zip(run.subjects, truth.subjects, strict=False):
             if _too_close(one, other):
                 problems.append(f"target {one['target']} lies within 2 tol of the claim's {other['target']}"
@@ -265,12 +279,13 @@ class Trial:
         return problems
 
     def idle(self) -> list[str]:
-        """Checks that hold on every false variant."""
+        """Checks that hold on every false variant where they say anything: a crash tells nothing apart."""
         false = [v for v in self.claim.variants() if not self.claim.expected_true(v)]
         rows = [self.decide(v) for v in false]
         return [f"{check.engine} (check {i + 1})" for i, check in enumerate(self.run("claim").checks)
                 if check.rung >= self.at_least and rows
-                and all(i < len(row) and (e := row[i]) is not None and e.verdict is Verdict.HOLDS for row in rows)]
+                and all(i < len(row) and (e := row[i]) is not None and e.verdict in (Verdict.HOLDS, Verdict.ERROR)
+                        for row in rows)]
 
     def judgement(self) -> Judgement:
         """Every variant judged."""
@@ -293,12 +308,14 @@ class Trial:
 
 
 def twin(value: Any) -> Any:
-    """A copy made of fresh function objects, so that identity does not tell a procedure which variant it was handed."""
+    """A copy in which every function stands behind a fresh one of the same code, so that neither identity nor name,
+    code, defaults or attributes tell a procedure which variant it was handed."""
     if isinstance(value, FunctionType):
         made = FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, value.__closure__)
         made.__kwdefaults__, made.__module__ = value.__kwdefaults__, value.__module__
         made.__qualname__ = value.__qualname__
-        return made
+        made.__dict__.update(value.__dict__)
+        return _forward(made)
     if isinstance(value, functools.partial):
         return functools.partial(twin(value.func), *map(twin, value.args), **twin(value.keywords))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -315,12 +332,13 @@ def twin(value: Any) -> Any:
 
 
 def _forward(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A callable that cannot be copied (built in, jitted, an instance), behind a function of its own."""
+    """A callable behind a function whose name, code and attributes are those of every other variant."""
 
     def forwarded(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    forwarded.__wrapped__ = function  # type: ignore[attr-defined]  # fingerprints and signatures look through
+    with contextlib.suppress(TypeError, ValueError):  # built-in functions may have none
+        forwarded.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return forwarded
 
 
@@ -336,6 +354,8 @@ def _subject(check: Check) -> Any:
         return check.resolved_subject()
     except Exception as error:  # a mutant may fail to be described; its evidence will say how it fails
         return {"engine": check.engine, "undescribed": type(error).__name__}
+    except SystemExit:
+        return {"engine": check.engine, "undescribed": "SystemExit"}
 
 
 def _at(check: Check, e: Evidence) -> tuple[bool | None, str | None]:
@@ -344,7 +364,7 @@ def _at(check: Check, e: Evidence) -> tuple[bool | None, str | None]:
         return None, "there is no witness"
     try:
         return bool(check.at(e.witness)), None
-    except Exception as error:  # whatever the statement raises at the witness
+    except (Exception, SystemExit) as error:  # whatever the statement raises at the witness
         return None, describe_error(error)
 
 

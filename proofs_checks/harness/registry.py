@@ -96,7 +96,10 @@ def import_slug(slug: str) -> ModuleType | None:
     """`proofs_checks.<slug>` if there is one."""
     if slug in NOT_SLUGS or slug not in slugs():
         return None
-    return importlib.import_module(f"proofs_checks.{slug}")
+    try:
+        return importlib.import_module(f"proofs_checks.{slug}")
+    except SystemExit as error:  # it would end the judge, with the exit code of its choice
+        raise ImportError(f"proofs_checks.{slug} calls sys.exit when it is imported") from error
 
 
 def slugs() -> list[str]:
