@@ -1,0 +1,175 @@
+"""Parents of a target from a table: the set of columns that leaves an independent residual, and the least one.
+
+The principle is `causal.population_parents`, where it stands with its conditions; here are finite data: regressions with
+honest residuals, a calibrated test of independence, and a search that says what it tried."""
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from causal.indrm import _report
+
+__all__ = ["IndRM", "Row"]
+
+Name = Hashable
+REGRESSORS = ("auto", "linear", "nystroem")
+SCREENED = 8  # columns that are searched exhaustively
+
+
+class Row(NamedTuple):
+    """A set that was tried: variance of its left-out residual and its standard error (units of y^2), p-value or None."""
+
+    variables: frozenset[Name]
+    variance: float
+    standard_error: float
+    p_value: float | None
+
+
+class IndRM:
+    """Direct causes of a target from observational data, when hidden confounders touch anything but the target.
+
+    regressor   "linear", "nystroem" (kernel ridge), "auto" (linear unless the kernels predict clearly better, set by set),
+                or a function (X_S (n, k), y (n,)) -> fitted values (n,), k = 0 included; it gets standardised columns
+    alpha       a set is rejected if the p-value of "its residual is independent of it" is below alpha
+    max_size    largest set that is tried
+    screen      columns that are searched: a number, "auto" (8), or None for all
+    n_boot      replicates of the residual bootstrap behind each p-value
+    random_state   None is a fixed seed: equal data give equal bits; NumPy's global generator is not touched
+
+    After `fit`: `parents_` (names, or column numbers of an array), `status_`, `table_` (every set, in order of variance),
+    `ties_`, `graph_` (edges parent -> target), `p_value_`, `variance_`, `screened_`, `constant_`, `copies_`, `collinear_`.
+    status_   "selected"; "only_empty_admissible": nothing but the empty set passed, so that y has no parents here or an
+              assumption fails, which cannot be told apart; "not_unique": other sets do as well, see `ties_`;
+              "deterministic_column": some column determines y, which no noise model explains
+
+    What cannot be detected. If a hidden variable enters y, the answer may be an instrument or another ancestor, returned
+    with confidence. If y's noise is Gaussian and y's child linear in it, or everything is linear and Gaussian, children
+    are returned as well. A set that is too large was not found dependent: a failure of power, which alpha does not bound.
+
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.normal(size=(2, 400))
+    >>> y = a + rng.exponential(size=400)
+    >>> IndRM(regressor="linear").fit({"a": a, "b": b}, y).parents_
+    ['a']
+    """
+
+    def __init__(self, regressor: str | Callable[..., Any] = "auto", *, alpha: float = 0.01, max_size: int = 4,
+                 screen: str | int | None = "auto", n_boot: int = 99, random_state: int | None = None) -> None:
+        self.regressor = regressor
+        self.alpha = alpha
+        self.max_size = max_size
+        self.screen = screen
+        self.n_boot = n_boot
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, target: Name | None = None, executor: Any = None) -> IndRM:
+        """Search the parents of `y`, or of the column `target` of X.
+
+        X   array (n, d) of numbers, frame, or mapping of columns; booleans and pandas categoricals are taken as categories
+        executor   anything with `.map` (processes, Dask): the regressions that rank the sets go through it
+        ValueError, naming the column: nan or inf, text or objects, fewer than 30 rows, a constant target, columns of
+        different lengths; and for arguments out of range. A constant column is warned of and left out."""
+        from causal.indrm import _search
+        from causal.indrm._screen import screened
+        from causal.indrm._table import read_table
+
+        self._check()
+        seed = 0 if self.random_state is None else int(self.random_state)
+        table = read_table(X, y, target)
+        self._table, self._target = table, "y" if target is None else target
+        self.constant_, self.collinear_ = table.constant, table.collinear
+        self.copies_ = [group for group in table.groups if len(group) > 1]
+        keep = len(table.columns) if self.screen is None else SCREENED if self.screen == "auto" else int(self.screen)
+        problem = self._problem = _search.Problem(table.columns, table.y, self.regressor, self.n_boot, seed)
+        certain = _search.determining(table.sources, table.y)
+        searched = sorted({*screened(table.columns, table.y, keep, seed), *certain})
+        self.screened_ = [table.names[j] for j in searched]
+        if certain:
+            others: list[tuple[int, ...]] = [(j,) for j in certain]
+            self._keep("deterministic_column", others[0], others[1:], [(), *others])
+            return self
+        ranked = _search.risks(problem, searched, self.max_size, map if executor is None else executor.map)
+        accepted = _search.first_accepted(problem, ranked, self.alpha)
+        chosen = _search.smallest_as_good(problem, ranked, accepted, self.alpha)
+        if chosen and problem.fine(chosen).risk < _search.DETERMINED:
+            self._keep("deterministic_column", chosen, [], ranked)
+            return self
+        rivals = _search.ties(problem, ranked, chosen, self.alpha) if chosen else []
+        self._keep("selected" if chosen else "only_empty_admissible", chosen, rivals, ranked)
+        return self
+
+    def _keep(self, status: str, chosen: tuple[int, ...], rivals: list[tuple[int, ...]], ranked: Any) -> None:
+        groups, problem, unit = self._table.groups, self._problem, self._table.scale**2
+        self._chosen, self._ranked = chosen, ranked
+        self.parents_ = [groups[j][0] for j in chosen]
+        everything = [frozenset(names) for s in (chosen, *rivals) for names in product(*(groups[j] for j in s))]
+        self.ties_ = [s for s in everything if s != frozenset(self.parents_)]
+        self.status_ = "not_unique" if self.ties_ and status == "selected" else status
+        rows = [Row(frozenset(groups[j][0] for j in s), problem.fitted(s).risk * unit, problem.fitted(s).standard_error * unit,
+                    problem.p_values.get(s)) for s in ranked]
+        self.table_ = sorted(rows, key=lambda r: (r.variance, len(r.variables), sorted(map(str, r.variables))))
+        self.variance_ = problem.fitted(chosen).risk * unit
+        self.p_value_ = problem.p_values.get(chosen)
+        self.graph_ = nx.DiGraph()
+        self.graph_.add_nodes_from([*self._table.everything, self._target])
+        self.graph_.add_edges_from((name, self._target) for name in self.parents_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicted target (n,) from the parents' columns of X, which must be there under their names or numbers.
+
+        ValueError for a missing column, nan or inf; RuntimeError before `fit`."""
+        from causal.indrm._predict import predictions
+
+        self._fitted()
+        return predictions(self._table, self._problem, self._chosen, X)
+
+    def summary(self) -> str:
+        """The answer in words, with what speaks against it."""
+        self._fitted()
+        return _report.summary(self)
+
+    def sensitivity(self, most: int = 5) -> list[Row]:
+        """The sets that were nearly chosen: tested sets other than the answer, the least rejected first, those of smaller
+        variance before those of larger. A runner-up with a p-value just below alpha would be the answer at a smaller alpha."""
+        self._fitted()
+        rows = [r for r in self.table_ if r.p_value is not None and r.variables != frozenset(self.parents_)]
+        return sorted(rows, key=lambda r: (-float(r.p_value or 0.0), r.variance))[:most]
+
+    def plot(self) -> Any:
+        """Variance against p-value of every tested set, and residuals of the chosen set. A matplotlib Figure."""
+        self._fitted()
+        return _report.figure(self)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments, as scikit-learn wants them."""
+        names = ("regressor", "alpha", "max_size", "screen", "n_boot", "random_state")
+        return {name: getattr(self, name) for name in names}
+
+    def set_params(self, **params: Any) -> IndRM:
+        """Change arguments. ValueError for an unknown one."""
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise ValueError(f"{name!r} is no argument of IndRM; it has {', '.join(self.get_params())}")
+            setattr(self, name, value)
+        return self
+
+    def _fitted(self) -> None:
+        if not hasattr(self, "status_"):
+            raise RuntimeError("this IndRM is not fitted; call fit first")
+
+    def _check(self) -> None:
+        if not callable(self.regressor) and self.regressor not in REGRESSORS:
+            raise ValueError(f"regressor={self.regressor!r} must be one of {', '.join(REGRESSORS)}, or a function")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha={self.alpha!r} must lie strictly between 0 and 1")
+        for name, least in (("max_size", 0), ("n_boot", 19)):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+                raise ValueError(f"{name}={getattr(self, name)!r} must be an integer of at least {least}")
+        if not (self.screen is None or self.screen == "auto" or (isinstance(self.screen, int) and self.screen >= 1)):
+            raise ValueError(f"screen={self.screen!r} must be 'auto', None or a positive integer")
+        if isinstance(self.random_state, Mapping | str | float):
+            raise ValueError(f"random_state={self.random_state!r} must be an integer or None")

@@ -1,0 +1,66 @@
+"""What a person reads of a fitted `IndRM`: a text and a figure."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+WORDS = {
+    "selected": "The parents are {parents}, at level {alpha:g}.",
+    "only_empty_admissible": "No parents: every set that predicts the target leaves a dependent residual. Either the target "
+                             "has no parents among these columns, or an assumption fails; the data cannot tell which.",
+    "not_unique": "Not unique: {parents} is one of {ties} sets that do equally well.",
+    "deterministic_column": "{parents} determines the target up to a millionth of its variance: a copy, a unit conversion or a "
+                            "consequence, not a cause with noise. Leave it out and try again.",
+}
+CAUTION = ("An unseen common cause of the target and a column is not detected: the answer may then be an ancestor (an "
+           "instrument) instead of a parent.")
+
+
+def named(names: Any) -> str:
+    """A set of names for a sentence."""
+    return "{" + ", ".join(sorted(map(str, names))) + "}"
+
+
+def summary(model: Any) -> str:
+    """Verdict, numbers, runners-up, remarks on columns, caution."""
+    words = WORDS[model.status_].format(parents=named(model.parents_), alpha=model.alpha, ties=len(model.ties_) + 1)
+    whole = model._table.scale**2
+    tested = sum(r.p_value is not None for r in model.table_)
+    lines = [f"Parents of {model._target}: {named(model.parents_)}   ({model.status_})", words,
+             f"Residual variance {model.variance_:.4g} of {whole:.4g} ({1 - model.variance_ / whole:.1%} explained)"
+             + ("." if model.p_value_ is None else f", p = {model.p_value_:.3g}."),
+             f"{len(model.table_)} sets of {len(model.screened_)} columns ranked, {tested} tested."]
+    if model.ties_:
+        lines.append("Equally good: " + ", ".join(named(s) for s in model.ties_[:10]))
+    if nearly := model.sensitivity():
+        lines.append("Runners-up (set, residual variance, p):")
+        lines += [f"  {named(r.variables):40} {r.variance:.4g}  {r.p_value:.3g}" for r in nearly]
+    for title, found in (("Constant, left out", [model.constant_] if model.constant_ else []), ("Copies", model.copies_),
+                         ("Linearly dependent", model.collinear_)):
+        lines += [f"{title}: {named(group)}" for group in found]
+    return "\n".join([*lines, CAUTION])
+
+
+def figure(model: Any) -> Any:
+    """Left: tested sets, residual variance against p. Right: residuals of the chosen set against its fitted values."""
+    from matplotlib.figure import Figure
+
+    fig = Figure(figsize=(10, 4.2), layout="constrained")
+    left, right = fig.subplots(1, 2)
+    rows = [r for r in model.table_ if r.p_value is not None]
+    p = np.maximum([r.p_value for r in rows], 1e-12)
+    colours = ["#D55E00" if r.variables == frozenset(model.parents_) else "0.5" for r in rows]
+    left.scatter([r.variance for r in rows], p, c=colours, s=30)
+    left.axhline(model.alpha, color="black", lw=1, ls="--")
+    left.set(yscale="log", xlabel="residual variance", ylabel="p-value of independence",
+             title="Tested sets (below the line: rejected)")
+    for r, value in zip(rows, p, strict=True):
+        if value >= model.alpha:
+            left.annotate(named(r.variables), (r.variance, value), fontsize=7)
+    fit = model._problem.fitted(model._chosen)
+    scale, centre = model._table.scale, model._table.centre
+    right.scatter(fit.fitted * scale + centre, fit.residual * scale, s=5, color="#0072B2")
+    right.axhline(0, color="black", lw=1)
+    right.set(xlabel="fitted", ylabel="left-out residual", title=f"Residuals of {named(model.parents_)}")
+    return fig

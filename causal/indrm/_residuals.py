@@ -1,0 +1,102 @@
+"""Is a residual independent of the columns it was regressed on? A calibrated test for estimated residuals.
+
+Statistic. Ranks of the residual go through Legendre polynomials h_1 ... h_4: h_2 sees the conditional variance (which is
+what a descendant of the target mostly disturbs), h_3 skewness, h_4 tails, h_1 misfit. For each, the sum of squared
+products with (P) an orthonormal basis of the columns' normal scores, their squares and products, and (R) the smoother's
+own basis, weighted by its shrinkage: an HSIC of the rank with the smoother's kernel. Eight statistics; -log of their
+p-values are added up, and the sum has its own null law from the same replicates.
+
+Null law. Residual bootstrap through the same smoother: y* = pilot + resampled residual, refitted. Two corrections make the
+size right. Fitted residuals are a blurred version of the noise, so the pool is sharpened until its own refitted residuals
+have the quantiles of the observed ones; and the pilot is shrunk less than the fit, so that the fit's bias is in y* too."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from causal.indrm._smooth import Column, Smoother, smoother_of
+
+PILOT = 0.1  # the pilot's ridge over the fit's
+SHARPENINGS = 4
+SHARPENING_REPLICATES = 20
+SMALLEST = float(np.finfo(float).tiny)
+
+
+def p_value(smoother: Smoother, columns: Sequence[Column], y: np.ndarray, replicates: int, seed: int) -> float:
+    """p-value of "y minus the smoother's function is independent of the columns"; never 0."""
+    rng = np.random.default_rng(seed)
+    residual = smoother.studentised(y)
+    pilot = _pilot(smoother).fit(y)
+    pool = _sharpened(smoother, residual, pilot, rng)
+    drawn = pilot[:, None] + pool[rng.integers(0, len(y), size=(len(y), replicates))]
+    return _combined(smoother, columns, residual, smoother.studentised(drawn))
+
+
+def bootstrap_p_value(looked_at: Smoother, columns: Sequence[Column], residual: np.ndarray, fitted: np.ndarray,
+                      residuals_of: Callable[[np.ndarray], np.ndarray], replicates: int, seed: int) -> float:
+    """The same for any regression: `residuals_of` refits the columns of an array of targets; no corrections."""
+    rng = np.random.default_rng(seed)
+    pool = residual - residual.mean()
+    drawn = fitted[:, None] + pool[rng.integers(0, len(pool), size=(len(pool), replicates))]
+    return _combined(looked_at, columns, residual, residuals_of(drawn))
+
+
+def _combined(smoother: Smoother, columns: Sequence[Column], residual: np.ndarray, replicates: np.ndarray) -> float:
+    found = _statistics(smoother, _polynomials(columns), np.column_stack([residual, replicates]))
+    evidence = -np.log(np.maximum([_tail(row, row[1:]) for row in found], SMALLEST)).sum(axis=0)
+    return float(max(_tail(evidence[:1], evidence[1:])[0], SMALLEST))
+
+
+def _pilot(smoother: Smoother) -> Smoother:
+    s = smoother.shrink.copy()
+    rest = slice(smoother.linear, None)
+    s[rest] = s[rest] / (s[rest] + PILOT * (1 - s[rest]))
+    return smoother_of(smoother.basis, s, smoother.linear)
+
+
+def _sharpened(smoother: Smoother, residual: np.ndarray, pilot: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A pool whose refitted residuals have about the quantiles of the observed residuals."""
+    n = len(residual)
+    wanted = np.sort(residual - residual.mean())
+    pool = wanted.copy()
+    picks = rng.integers(0, n, size=(n, SHARPENING_REPLICATES))
+    for _ in range(SHARPENINGS):
+        seen = np.sort(smoother.studentised(pilot[:, None] + pool[picks]), axis=None)
+        pool = np.sort(pool + wanted - seen.reshape(n, -1).mean(axis=1))
+        pool -= pool.mean()
+    return pool
+
+
+def _polynomials(columns: Sequence[Column]) -> np.ndarray:
+    """Orthonormal basis of normal scores, squares and products, without the constant; squares only beyond six scores."""
+    g = np.column_stack([c.scores for c in columns])
+    width = g.shape[1]
+    pairs = [(i, j) for i in range(width) for j in range(i, width) if i == j or width <= 6]
+    parts = np.column_stack([g, *[g[:, i] * g[:, j] for i, j in pairs]])
+    q, r = np.linalg.qr(np.column_stack([np.ones(len(g)), parts]))
+    return q[:, 1:][:, np.abs(np.diag(r))[1:] > 1e-8 * np.sqrt(len(g))]
+
+
+def _statistics(smoother: Smoother, polynomials: np.ndarray, residuals: np.ndarray) -> np.ndarray:
+    """Eight statistics (rows) of each column of residuals."""
+    n = len(residuals)
+    ranks = np.empty(residuals.shape)
+    np.put_along_axis(ranks, np.argsort(residuals, axis=0, kind="stable"), np.arange(n, dtype=float)[:, None], axis=0)
+    u = (2 * ranks + 1) / n - 1
+    squares = u * u
+    rows = []
+    for h in (u, 3 * squares - 1, u * (5 * squares - 3), squares * (35 * squares - 30) + 3):
+        rows.append(np.sum((polynomials.T @ h) ** 2, axis=0))
+        rows.append(smoother.shrink[1:] @ (smoother.basis[:, 1:].T @ h) ** 2)
+    return np.asarray(rows)
+
+
+def _tail(values: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """P(gamma law with the null's mean and variance >= value)."""
+    from scipy.special import gammaincc
+
+    mean, variance = float(null.mean()), float(null.var(ddof=1))
+    if variance <= (1e-12 * mean) ** 2:
+        return np.ones(len(values))
+    return np.asarray(gammaincc(mean**2 / variance, np.maximum(values, 0.0) * mean / variance))

@@ -1,0 +1,199 @@
+"""The search: risks of many sets, tests in order of risk until one is accepted, then the smallest that does as well."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from causal.indrm import _residuals
+from causal.indrm._smooth import LANDMARK_ROWS, Column, Smoother, kernel_smoothers, linear_smoother
+
+Set = tuple[int, ...]
+RANKING_LANDMARKS, RANKING_LENGTHS = 50, (1.5,)
+TEST_LANDMARKS = 120
+BETTER = 2.0  # standard errors of a paired difference of losses
+DETERMINED = 1e-6
+
+
+class Fitted(NamedTuple):
+    """A regression on a set: its smoother (None for a user's regressor), fitted values, losses of left-out rows."""
+
+    smoother: Smoother | None
+    kind: str
+    fitted: np.ndarray
+    residual: np.ndarray
+    losses: np.ndarray
+
+    @property
+    def risk(self) -> float:
+        """Mean loss."""
+        return float(self.losses.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean loss."""
+        return float(self.losses.std(ddof=1) / np.sqrt(len(self.losses)))
+
+
+class Problem:
+    """Columns, target and how to regress; keeps what was computed."""
+
+    def __init__(self, columns: Sequence[Column], y: np.ndarray, regressor: Any, replicates: int, seed: int) -> None:
+        self.columns, self.y, self.regressor = columns, y, regressor
+        self.replicates, self.seed = replicates, seed
+        rows = np.random.default_rng(seed).permutation(len(y))[:LANDMARK_ROWS]
+        self.sample = np.sort(rows)
+        self._fine: dict[Set, Fitted] = {}
+        self._rough: dict[Set, Fitted] = {}
+        self.p_values: dict[Set, float] = {}
+
+    def part(self, chosen: Set) -> list[Column]:
+        """The columns of a set."""
+        return [self.columns[j] for j in chosen]
+
+    def rough(self, chosen: Set) -> Fitted:
+        """A cheap regression, to rank sets."""
+        if chosen not in self._rough:
+            self._rough[chosen] = self._fit(chosen, RANKING_LANDMARKS, RANKING_LENGTHS)
+        return self._rough[chosen]
+
+    def fine(self, chosen: Set) -> Fitted:
+        """The regression whose residual is tested."""
+        if chosen not in self._fine:
+            self._fine[chosen] = self._fit(chosen, TEST_LANDMARKS, None)
+        return self._fine[chosen]
+
+    def fitted(self, chosen: Set) -> Fitted:
+        """The best there is at no cost."""
+        return self._fine.get(chosen) or self.rough(chosen)
+
+    def p_value(self, chosen: Set) -> float:
+        """Of independence of the residual; 1 for the empty set."""
+        if chosen not in self.p_values:
+            self.p_values[chosen] = self._test(chosen) if chosen else 1.0
+        return self.p_values[chosen]
+
+    def _fit(self, chosen: Set, landmarks: int, lengths: Sequence[float] | None) -> Fitted:
+        columns, y = self.part(chosen), self.y
+        if callable(self.regressor):
+            return _user_fit(self.regressor, columns, y, self.seed)
+        linear = _fitted(linear_smoother(columns, len(y)), "linear", y)
+        if self.regressor == "linear" or not chosen:
+            return linear
+        options = {} if lengths is None else {"lengths": lengths}
+        kernel = _fitted(kernel_smoothers(columns, y, landmarks, self.sample, **options), "nystroem", y)
+        if self.regressor == "nystroem":
+            return kernel
+        return kernel if gain(linear, kernel) > BETTER else linear
+
+    def _test(self, chosen: Set) -> float:
+        fit = self.fine(chosen)
+        smoother = fit.smoother
+        columns = self.part(chosen)
+        if smoother is None:
+            return _user_p_value(self, chosen, fit)
+        if fit.kind == "linear":  # tested against everything the kernels see
+            smoother = _with_kernel(smoother, kernel_smoothers(columns, self.y, TEST_LANDMARKS, self.sample))
+        return _residuals.p_value(smoother, columns, self.y, self.replicates, self.seed)
+
+
+def landmarks_of(problem: Problem, chosen: Set) -> int:
+    """Landmarks behind `problem.fitted(chosen)`."""
+    return TEST_LANDMARKS if chosen in problem._fine else RANKING_LANDMARKS
+
+
+def gain(worse: Fitted, better: Fitted) -> float:
+    """By how many standard errors the second has smaller losses than the first."""
+    difference = worse.losses - better.losses
+    spread = float(difference.std(ddof=1)) / np.sqrt(len(difference))
+    return float(difference.mean()) / spread if spread > 0 else 0.0
+
+
+def _fitted(smoother: Smoother, kind: str, y: np.ndarray) -> Fitted:
+    residual = smoother.left_out(y)
+    return Fitted(smoother, kind, smoother.fit(y), residual, residual**2)
+
+
+def _with_kernel(linear: Smoother, kernel: Smoother) -> Smoother:
+    """The linear smoother, with the kernel's directions in its basis (not fitted, but looked at by the test)."""
+    extra = kernel.shrink[kernel.linear:]
+    basis = np.column_stack([linear.basis, kernel.basis[:, kernel.linear:]])
+    return Smoother(basis, np.concatenate([linear.shrink, np.zeros(len(extra))]), linear.linear, linear.leverage,
+                    linear.squared)
+
+
+def risks(problem: Problem, candidates: Sequence[int], most: int,
+          mapper: Callable[[Any, Iterable[Any]], Iterable[Any]] = map) -> list[Set]:
+    """Every set of at most `most` candidates, in order of rough risk."""
+    sets = [s for size in range(min(most, len(candidates)) + 1) for s in combinations(candidates, size)]
+    for s, fit in zip(sets, mapper(problem.rough, sets), strict=True):
+        problem._rough[s] = fit
+    return sorted(sets, key=lambda s: (problem.rough(s).risk, len(s), s))
+
+
+def first_accepted(problem: Problem, ranked: Sequence[Set], alpha: float) -> Set:
+    """The first set in order of risk whose residual passes; the empty set always does."""
+    return next(s for s in ranked if problem.p_value(s) >= alpha)
+
+
+def smallest_as_good(problem: Problem, ranked: Sequence[Set], accepted: Set, alpha: float) -> Set:
+    """The smallest accepted set whose risk is not clearly above that of `accepted`."""
+    rivals = [s for s in ranked if len(s) < len(accepted) and gain(problem.rough(s), problem.rough(accepted)) < BETTER]
+    for s in sorted(rivals, key=lambda s: (len(s), problem.rough(s).risk)):
+        if gain(problem.fine(s), problem.fine(accepted)) < BETTER and problem.p_value(s) >= alpha:
+            return s
+    return accepted
+
+
+def ties(problem: Problem, ranked: Sequence[Set], chosen: Set, alpha: float) -> list[Set]:
+    """Other accepted sets of the same size whose risk cannot be told from that of `chosen`."""
+    found = []
+    for s in ranked:
+        if len(s) == len(chosen) and s != chosen and abs(gain(problem.rough(s), problem.rough(chosen))) < BETTER \
+                and abs(gain(problem.fine(s), problem.fine(chosen))) < BETTER and problem.p_value(s) >= alpha:
+            found.append(s)
+    return found
+
+
+def determining(sources: Sequence[np.ndarray], y: np.ndarray) -> list[int]:
+    """Columns of which y is a function, up to a share of 1e-6 of its variance: by interpolation between neighbours."""
+    return [j for j, x in enumerate(sources) if _interpolated(x.astype(float), y) < DETERMINED]
+
+
+def _interpolated(x: np.ndarray, y: np.ndarray) -> float:
+    """Mean square error, least tenth of the errors left out at the top, of guessing y between its neighbours along x."""
+    values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    means = np.bincount(inverse, y) / counts
+    within = (y - means[inverse])[counts[inverse] > 1] ** 2
+    if len(values) >= 5:
+        share = (values[1:-1] - values[:-2]) / (values[2:] - values[:-2])
+        between = (means[1:-1] - (1 - share) * means[:-2] - share * means[2:]) ** 2
+        errors = np.sort(np.concatenate([within, between]))
+    else:
+        errors = np.sort(within)
+    return float(errors[: max(1, int(0.9 * len(errors)))].mean()) if errors.size else np.inf
+
+
+def _user_fit(regressor: Callable[..., Any], columns: Sequence[Column], y: np.ndarray, seed: int) -> Fitted:
+    """A user's regressor: fitted values, and its in-sample residuals (it cannot be asked about rows it did not see)."""
+    x = np.column_stack([c.raw for c in columns]) if columns else np.empty((len(y), 0))
+    fitted = np.asarray(regressor(x, y), dtype=float)
+    if fitted.shape != y.shape or not np.isfinite(fitted).all():
+        raise ValueError(f"regressor returned shape {fitted.shape} for {len(y)} rows; need {y.shape}, finite")
+    residual = y - fitted
+    return Fitted(None, "callable", fitted, residual, residual**2)
+
+
+def _user_p_value(problem: Problem, chosen: Set, fit: Fitted) -> float:
+    """The same test, each replicate refitted by the user's regressor: `replicates` calls."""
+    columns = problem.part(chosen)
+    looked_at = kernel_smoothers(columns, problem.y, TEST_LANDMARKS, problem.sample)
+
+    def residuals(targets: np.ndarray) -> np.ndarray:
+        parts = [_user_fit(problem.regressor, columns, t, problem.seed).residual for t in targets.T]
+        return np.column_stack(parts)
+
+    return _residuals.bootstrap_p_value(looked_at, columns, fit.residual, fit.fitted, residuals, problem.replicates,
+                                        problem.seed)

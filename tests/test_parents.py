@@ -1,0 +1,357 @@
+"""Parents of a target: the exact side, the independence toolbox, and IndRM on data with known answers and bad input."""
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+import causal
+from causal import (
+    IndRM,
+    admissible_sets,
+    distance_covariance,
+    hsic,
+    hsic_estimate,
+    hsic_test,
+    population_parents,
+)
+from causal._kernels import median_distance, moments_exact, permutation_moments
+
+F = Fraction
+
+
+# --- exact side -------------------------------------------------------------------------------------------------------
+
+
+def by_definition(joint):
+    """Admissible sets with residual laws as Fractions, set by set."""
+    d = len(next(iter(joint))) - 1
+    found = []
+    for bits in product((0, 1), repeat=d):
+        chosen = [j for j in range(d) if bits[j]]
+        groups = {}
+        for key, p in ((key, p) for key, p in joint.items() if p):
+            groups.setdefault(tuple(key[j] for j in chosen), []).append((key[-1], p))
+        laws = []
+        for cell in groups.values():
+            mass = sum(p for _, p in cell)
+            mean = sum(y * p for y, p in cell) / mass
+            law = {}
+            for y, p in cell:
+                law[y - mean] = law.get(y - mean, 0) + p / mass
+            laws.append(law)
+        if all(law == laws[0] for law in laws):
+            found.append((sum(r * r * p for r, p in laws[0].items()), len(chosen), tuple(chosen)))
+    return sorted(found)
+
+
+def random_joint(source, d):
+    keys = [(*x, y) for x in product((0, 1), repeat=d) for y in (0, 1, 2)]
+    parts = [source.choice((0, 1, 1, 2)) for _ in keys]
+    return {k: F(v, sum(parts)) for k, v in zip(keys, parts, strict=True)}
+
+
+def test_admissible_sets_agree_with_their_definition():
+    source = random.Random(0)
+    cases = [random_joint(source, d) for d in (1, 2) for _ in range(60)]
+    cases += [{(a, b, a + n): F(1, 8) for a in (0, 1) for b in (0, 1) for n in (0, F(1, 3))}]
+    several = 0
+    for joint in cases:
+        found = [(s.variance, len(s.variables), tuple(sorted(s.variables))) for s in admissible_sets(joint)]
+        assert found == by_definition(joint)
+        several += len(found) > 1
+    assert several
+
+
+def test_an_instrument_and_a_copy_are_returned_as_predicted():
+    bits = list(product((0, 1), repeat=4))  # Z, H, M, N
+    instrument = {}
+    for z, h, m, n in bits:
+        x = z + h + m
+        key = (z, x, x + h + n)
+        instrument[key] = instrument.get(key, 0) + F(1, 16)
+    assert [s.variables for s in population_parents(instrument)] == [frozenset({0})]
+    copy = {(x, x, x + n): F(1, 4) for x in (0, 1) for n in (0, 1)}
+    assert {s.variables for s in population_parents(copy)} == {frozenset({0}), frozenset({1})}
+
+
+@pytest.mark.parametrize(("joint", "said"), [
+    ({}, "must map"), ({(0, 1): F(1, 2)}, "sums to 1/2"), ({(0, 1): F(3, 2), (1, 1): F(-1, 2)}, "negative probability -1/2"),
+    ({(0, 1): F(1, 2), (1,): F(1, 2)}, "lengths"), ({3: 1}, "key 3"), ({(0, "a"): 1}, "'a'"), ({(0, float("nan")): 1}, "nan"),
+    ({(0,) * 22: 1}, "at most 20")])
+def test_laws_that_are_none_are_refused(joint, said):
+    with pytest.raises(ValueError, match=said):
+        admissible_sets(joint)
+
+
+# --- independence toolbox ---------------------------------------------------------------------------------------------
+
+
+def dense_hsic(x, y, widths):
+    x, y = np.reshape(x, (len(x), -1)), np.reshape(y, (len(y), -1))
+    k, l = (np.exp(-((u[:, None] - u[None]) ** 2).sum(axis=-1) / (2 * w**2)) for u, w in zip((x, y), widths, strict=True))
+    centre = np.eye(len(x)) - 1 / len(x)
+    return np.trace(k @ centre @ l @ centre) / len(x) ** 2
+
+
+def sample(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    return x, x[:, 0] ** 2 + rng.normal(size=n)
+
+
+def test_hsic_is_its_definition():
+    x, y = sample()
+    upper = np.triu_indices(len(x), 1)
+    widths = [np.median(np.sqrt(((u[:, None] - u[None]) ** 2).sum(axis=-1))[upper]) for u in (x, y[:, None])]
+    assert hsic(x, y) == pytest.approx(dense_hsic(x, y, widths), rel=1e-12)
+    assert hsic(x, y, bandwidth=0.7) == pytest.approx(dense_hsic(x, y, (0.7, 0.7)), rel=1e-12)
+
+
+def test_compiled_loops_give_the_same_sums(monkeypatch):
+    x, y = sample(301)
+    held = moments_exact(x, y[:, None])
+    monkeypatch.setattr("causal._kernels.DENSE", 10)
+    streamed = moments_exact(x, y[:, None])
+    assert streamed.statistic == pytest.approx(held.statistic, rel=1e-11)
+    assert np.allclose((*streamed.first, *streamed.second), (*held.first, *held.second), rtol=1e-11)
+
+
+def test_nystroem_keeps_its_promise():
+    x, y = sample(1200)
+    exact = hsic(x, y, method="exact")
+    for landmarks in (8, 20, 60):
+        value, error = hsic_estimate(x, y, landmarks=landmarks)
+        assert value <= exact * (1 + 1e-9) <= (value + error) * (1 + 1e-9)
+    assert hsic(x, y, method="nystroem") == pytest.approx(exact, rel=0.01)
+
+
+def test_the_null_moments_are_those_of_all_permutations():
+    x, y = sample(6, seed=3)
+    values = [moments_exact(x, y[list(p), None]).statistic for p in permutations(range(6))]
+    mean, variance = permutation_moments(moments_exact(x, y[:, None]))
+    assert (mean, variance) == pytest.approx((np.mean(values), np.var(values)), rel=1e-9)
+
+
+def test_p_values_are_calibrated_and_never_zero():
+    rng = np.random.default_rng(1)
+    values = np.array([hsic_test(rng.normal(size=60), rng.exponential(size=60))[1] for _ in range(1000)])
+    assert abs(np.mean(values < 0.05) - 0.05) < 0.03  # four standard errors
+    x = rng.normal(size=2000)
+    statistic, p = hsic_test(x, x + 1e-9 * rng.normal(size=2000))
+    assert statistic > 0 and 0 < p < 1e-12
+    assert 0 < hsic_test(x, x, method="nystroem", random_state=1)[1] < 1e-12
+    assert hsic_test(np.ones(50), x[:50])[1] == 1.0
+
+
+def test_distance_covariance_is_its_definition_and_sees_ties():
+    rng = np.random.default_rng(2)
+    x = rng.integers(0, 5, size=120).astype(float)
+    y = np.round(x**2 + rng.normal(size=120), 1)
+    a, b = (np.abs(u[:, None] - u[None]) for u in (x, y))
+    a, b = (m - m.mean(axis=0) - m.mean(axis=1)[:, None] + m.mean() for m in (a, b))
+    assert distance_covariance(x, y) == pytest.approx(np.mean(a * b), rel=1e-11)
+
+
+def test_the_median_bandwidth_uses_a_seeded_sample_of_long_tables():
+    u = np.arange(3000.0)[:, None]
+    kept = u[np.random.default_rng(0).permutation(3000)[:1000]]
+    assert median_distance(u) == median_distance(kept)
+
+
+@pytest.mark.parametrize(("call", "said"), [
+    (lambda x, y: hsic(x, y[:-1]), "x has 200 rows, y 199"), (lambda x, y: hsic(x, y, method="fast"), "method='fast'"),
+    (lambda x, y: hsic(x, y, bandwidth=0.0), "bandwidth=0.0"), (lambda x, y: hsic(x * np.nan, y), "nan"),
+    (lambda x, y: hsic(x, ["a"] * 200), "y="), (lambda x, y: hsic_test(x[:4], y[:4]), "at least 6"),
+    (lambda x, y: distance_covariance(x, y), "two vectors")])
+def test_toolbox_says_what_is_wrong(call, said):
+    with pytest.raises(ValueError, match=said):
+        call(*sample())
+
+
+# --- IndRM ------------------------------------------------------------------------------------------------------------
+
+
+def instrument(n, seed):
+    rng = np.random.default_rng([1, seed])
+    z, h, m, e = rng.exponential(size=(4, n)) - 1
+    x = z + h + m
+    return {"z": z, "x": x, "y": x + h + e}
+
+
+def two_parents(n, seed):
+    """a is a parent by its square, b linearly; c is a child of a; k is y's child, by a curve that saturates, so that the
+    noise of y is known best in its middle."""
+    rng = np.random.default_rng([2, seed])
+    h = rng.normal(size=n)
+    a, b = rng.normal(size=n) + 0.7 * h, rng.uniform(-1.7, 1.7, size=n)
+    y = a**2 + 1.5 * b + 0.7 * (rng.exponential(size=n) - 1)
+    c, k = a + rng.normal(size=n), np.tanh(y) + 0.2 * h + 0.2 * rng.normal(size=n)
+    return {"a": a, "b": b, "c": c, "k": k, "y": y}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return IndRM().fit(two_parents(700, 0), target="y")
+
+
+def test_parents_are_found_and_everything_is_said(model):
+    assert sorted(model.parents_) == ["a", "b"] and model.status_ == "selected" and not model.ties_
+    assert sorted(model.graph_.edges) == [("a", "y"), ("b", "y")] and set(model.graph_) == {"a", "b", "c", "k", "y"}
+    assert len(model.table_) == 16 and model.table_ == sorted(model.table_, key=lambda r: r.variance)
+    chosen = next(r for r in model.table_ if r.variables == {"a", "b"})
+    assert chosen.p_value >= model.alpha and 0.4 < chosen.variance < 0.65 and 0 < chosen.standard_error < 0.1
+    assert all(r.p_value is None or 0 < r.p_value <= 1 for r in model.table_)
+    text = model.summary()
+    assert "{a, b}" in text and "not detected" in text and all(r.variables != {"a", "b"} for r in model.sensitivity())
+    assert len(model.plot().axes) == 2
+
+
+def test_predictions_are_the_fitted_function(model):
+    data = two_parents(700, 0)
+    order = model._table.order
+    fitted = model._problem.fitted(model._chosen).fitted * model._table.scale + model._table.centre
+    assert np.allclose(model.predict(data)[order], fitted, atol=1e-8)
+    new = two_parents(500, 1)
+    assert np.mean((new["y"] - model.predict(new)) ** 2) < 0.65
+    with pytest.raises(ValueError, match="no column 'a'"):
+        model.predict({"b": [1.0]})
+
+
+def test_orders_and_scales_do_not_matter_and_seeds_do_nothing_global(model):
+    data = two_parents(700, 0)
+    rows = np.random.default_rng(5).permutation(700)
+    shuffled = {name: data[name][rows] * scale for name, scale in (("k", 1e3), ("y", 0.1), ("c", 1.0), ("b", 7.0), ("a", 1e-4))}
+    state = np.random.get_state()[1].copy()
+    other = IndRM().fit(shuffled, target="y")
+    assert (np.random.get_state()[1] == state).all()
+    assert set(other.parents_) == set(model.parents_)
+    assert [r.variables for r in other.table_] == [r.variables for r in model.table_]
+    again = IndRM().fit(data, target="y")
+    assert again.table_ == model.table_ and again.p_value_ == model.p_value_
+
+
+def test_an_instrument_is_returned():
+    found = IndRM(random_state=0).fit(instrument(1500, 0), target="y")
+    assert found.parents_ == ["z"] and found.variance_ == pytest.approx(6, rel=0.15)
+
+
+def test_a_copy_of_a_parent_is_a_tie_and_a_constant_is_named():
+    data = two_parents(400, 3)
+    columns = {"a": data["a"], "b": data["b"], "copy": -2 * data["a"] + 1, "flat": np.ones(400)}
+    with pytest.warns(UserWarning, match="'flat' is constant"):
+        found = IndRM().fit(columns, data["y"])
+    assert found.status_ == "not_unique" and {frozenset(found.parents_), *found.ties_} == {
+        frozenset({"a", "b"}), frozenset({"copy", "b"})}
+    assert found.copies_ == [["a", "copy"]] and found.constant_ == ["flat"] and "Copies" in found.summary()
+
+
+def test_collinear_columns_are_reported():
+    rng = np.random.default_rng(6)
+    a, b, c = rng.normal(size=(3, 200))
+    found = IndRM(regressor="linear", max_size=2).fit({"a": a, "b": b, "sum": a + b, "c": c}, a + rng.exponential(size=200))
+    assert [set(group) for group in found.collinear_] == [{"a", "b", "sum"}]
+
+
+@pytest.mark.parametrize("change", [lambda y: 2.54 * y, np.exp])
+def test_a_column_that_determines_the_target_is_said_to(change):
+    data = two_parents(400, 4)
+    found = IndRM().fit({"a": data["a"], "unit": change(data["y"] / 4)}, data["y"])
+    assert found.status_ == "deterministic_column" and found.parents_ == ["unit"] and "determines" in found.summary()
+
+
+def test_independent_columns_leave_only_the_empty_set():
+    rng = np.random.default_rng(7)
+    found = IndRM(max_size=2).fit(rng.normal(size=(300, 2)), rng.exponential(size=300))
+    assert found.status_ == "only_empty_admissible" and found.parents_ == [] and found.p_value_ in (None, 1.0)
+    assert np.allclose(found.predict(np.zeros((4, 2))), found._table.centre)
+
+
+def test_a_function_as_regressor_and_the_linear_class():
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(200, 2))
+    y = x[:, 0] + rng.exponential(size=200)
+
+    def least_squares(part, goal):
+        design = np.column_stack([np.ones(len(goal)), part])
+        return design @ np.linalg.lstsq(design, goal, rcond=None)[0]
+
+    assert IndRM(least_squares, n_boot=39, max_size=2).fit(x, y).parents_ == IndRM("linear").fit(x, y).parents_ == [0]
+    with pytest.raises(ValueError, match="regressor returned shape"):
+        IndRM(lambda part, goal: goal[:3]).fit(x, y)
+
+
+def test_categories_and_booleans():
+    import pandas as pd
+
+    rng = np.random.default_rng(9)
+    kind = rng.choice(["u", "v", "w"], size=500)
+    flag = rng.random(500) < 0.5
+    y = np.select([kind == "u", kind == "v"], [0.0, 2.0], 5.0) + flag + rng.uniform(size=500)
+    frame = pd.DataFrame({"kind": pd.Categorical(kind), "flag": flag, "count": rng.integers(0, 9, size=500), "y": y})
+    found = IndRM(max_size=3).fit(frame, target="y")
+    assert sorted(found.parents_) == ["flag", "kind"]
+    assert np.mean((found.predict(frame) - y) ** 2) < 0.1
+
+
+def bad_inputs():
+    import pandas as pd
+
+    rng = np.random.default_rng(10)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    holes = x.copy()
+    holes[3, 1] = np.inf
+    frame = pd.DataFrame({"a": x[:, 0], "b": holes[:, 1], "word": ["u"] * 40, "y": y})
+    return {
+        "column 1 holds nan or inf": lambda: IndRM().fit(holes, y),
+        "column 'b' holds nan or inf": lambda: IndRM().fit(frame[["a", "b", "y"]], target="y"),
+        "column 'word' has dtype": lambda: IndRM().fit(frame[["a", "word"]], y),
+        "n=20 rows are too few": lambda: IndRM().fit(x[:20], y[:20]),
+        "y is constant": lambda: IndRM().fit(x, np.ones(40)),
+        "y holds nan": lambda: IndRM().fit(x, np.where(y > 1, np.nan, y)),
+        "column 0 has 40 rows, y has 39": lambda: IndRM().fit(x, y[:-1]),
+        "target='z' is no column": lambda: IndRM().fit(frame, target="z"),
+        "either y or target": lambda: IndRM().fit(x),
+        "alpha=1.3 must lie strictly": lambda: IndRM(alpha=1.3).fit(x, y),
+        "regressor='forest' must be": lambda: IndRM("forest").fit(x, y),
+        "max_size=-1": lambda: IndRM(max_size=-1).fit(x, y),
+        "n_boot=3": lambda: IndRM(n_boot=3).fit(x, y),
+        "screen='all'": lambda: IndRM(screen="all").fit(x, y),
+        "need \\(n, columns\\)": lambda: IndRM().fit(y, y),
+        "is no argument": lambda: IndRM().set_params(beta=1)}
+
+
+@pytest.mark.parametrize("said", list(bad_inputs()))
+def test_bad_input_is_named(said):
+    with pytest.raises(ValueError, match=said):
+        bad_inputs()[said]()
+
+
+def test_more_columns_than_rows():
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=(120, 300))
+    y = 2 * x[:, 17] + 0.5 * rng.exponential(size=120)
+    assert IndRM(max_size=2).fit(x, y).parents_ == [17]
+
+
+def test_screening_keeps_parents_without_marginal_correlation():
+    from causal.indrm._screen import screened
+    from causal.indrm._table import read_table
+
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=(1500, 120))
+    y = x[:, 40] * x[:, 80] + 0.3 * rng.normal(size=1500)
+    table = read_table(x, y, None)
+    kept = {table.names[j] for j in screened(table.columns, table.y, 8, 0)}
+    correlated = set(np.argsort(-np.abs(x.T @ y))[:8].tolist())
+    assert {40, 80} <= kept and not {40, 80} <= correlated
+
+
+def test_unfitted_models_say_so_and_public_names_are_there():
+    with pytest.raises(RuntimeError, match="call fit first"):
+        IndRM().summary()
+    assert set(IndRM(alpha=0.02).get_params()) == {"regressor", "alpha", "max_size", "screen", "n_boot", "random_state"}
+    assert all(hasattr(causal, name) for name in causal.__all__)
