@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 from fractions import Fraction
 
 import pytest
@@ -399,3 +400,23 @@ def test_sturm(coefficients, lo, hi, weak, strict):
     ends = [e if isinstance(e, float) else Fraction(e) for e in (lo, hi)]
     assert nonnegative_on(coefficients, *ends) is weak
     assert nonnegative_on(coefficients, *ends, strict=True) is strict
+
+
+def test_nothing_proved_fails_at_a_sample():
+    """Random sums of logarithms, exponentials and roots less their Taylor polynomial at 0: contact of known order there."""
+    rng, verdicts = random.Random(7), []
+    while len(verdicts) < 30:
+        atoms = [sp.log(1 + x), sp.exp(-x), sp.atan(2 * x), sp.sqrt(1 + x), 1 / (2 + x), x / (1 + 3 * x), sp.tanh(x),
+                 sp.log(2 + x**2)]
+        f = sum(rng.randrange(-3, 4) * atom for atom in rng.sample(atoms, 2))
+        g = f - sum(sp.diff(f, x, i).subs(x, 0) / sp.factorial(i) * x**i for i in range(rng.randrange(1, 3)))
+        if not g.has(x):
+            continue
+        strict, hi = rng.random() < 0.3, rng.choice([1, 5, oo])
+        found = prove(g, strict, [(x, True)] if strict else [], {x: (0, hi)}, nodes=30, boxes=300)
+        verdicts.append(found.verdict)
+        if found.verdict is Verdict.HOLDS:
+            for _ in range(40):
+                at = Fraction(rng.randrange(1, 10**6), 10**6) ** rng.choice([1, 3]) * (1000 if hi == oo else hi)
+                assert evaluate(to_tree(g), {"x": (at, at)}, bits=256).hi > -Fraction(1, 2**200)
+    assert verdicts.count(Verdict.HOLDS) >= 5 and verdicts.count(Verdict.REFUTED) >= 5
