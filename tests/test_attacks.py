@@ -2,10 +2,15 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import json
+import linecache
 import math
+import os
+import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +27,7 @@ from proofs_checks.harness.recheck import CertificateError, recheck
 from proofs_checks.harness.registry import import_slug
 
 X = ["var", "x"]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def refused(certificate, reason, **options):
@@ -316,3 +322,88 @@ def test_two_names_for_one_mutant_are_one_mutant():
     same = toy.slope
     with pytest.raises(ValueError, match="are one object"):
         toy.claim("doubled", mutants={"a": same, "b": same})
+
+
+# fingerprints: changes that were not seen, and differences that are none
+
+BLIND = {
+    "a global that a nested lambda binds": "L = {}\ndef f(x):\n    g = lambda L: L\n    return x < L\n",
+    "a global that a comprehension binds": "k = {}\ndef f(x):\n    s = sum(k for k in range(3))\n    return s < k\n",
+    "a global that is assigned": "c = {}\ndef f(x):\n    global c\n    c = c + 1\n    return x < c\n",
+    "an attribute of a function": "def f(x):\n    return x < f.limit\nf.limit = {}\n",
+    "a constant of a class": "class C:\n    limit = {}\ndef f(x):\n    return x < C.limit\n",
+    "a static method": "class C:\n    @staticmethod\n    def g(x):\n        return x < {}\ndef f(x):\n    return C.g(x)\n",
+    "a property": "class C:\n    @property\n    def g(self):\n        return {}\ndef f(x):\n    return x < C().g\n",
+    "a base class": "class B:\n    def g(self):\n        return {}\nclass C(B):\n    pass\ndef f(x):\n    return C().g()\n",
+    "an instance that is called": "class C:\n    def __call__(self, x):\n        return x < {}\nf = C()\n",
+    "a record that is called": "from dataclasses import dataclass\n@dataclass\nclass C:\n    a: int = 1\n"
+                               "    def __call__(self, x):\n        return x < {}\nf = C()\n",
+    "a helper of a method": "class C:\n    def h(self):\n        return {}\n    def g(self, x):\n        return x < self.h()\n"
+                            "f = C().g\n",
+    "a method of a named tuple": "from typing import NamedTuple\nclass C(NamedTuple):\n    a: int = 1\n    def g(self, x):\n"
+                                 "        return x < {}\nc = C()\ndef f(x):\n    return c.g(x)\n",
+    "one case of a dispatched function": "import functools\n@functools.singledispatch\ndef f(x):\n    return 0\n"
+                                         "@f.register\ndef _(x: int):\n    return {}\n",
+    "a vectorised function": "import numpy as np\nf = np.vectorize(lambda x: x < {})\n",
+    "a function in a namespace": "import types\ndef h(x):\n    return x < {}\nn = types.SimpleNamespace(h=h)\n"
+                                 "def f(x):\n    return n.h(x)\n",
+    "what a wrapper object adds": "import functools\nclass W:\n    def __init__(self, g, a):\n        self.a = a\n"
+                                  "        functools.update_wrapper(self, g)\n    def __call__(self, x):\n"
+                                  "        return self.__wrapped__(x) + self.a\nf = W(abs, {})\n",
+    "a member of an enumeration": "import enum\nclass E(enum.Enum):\n    A = {}\ndef f(x):\n    return x < E.A.value\n",
+    "a helper imported inside": "def f(x):\n    from {m} import limit\n    return x < limit\nlimit = {}\n"}
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """`f` of a module of the same name each time, from source text."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def make(text):
+        name = "attacked_fingerprint"
+        sys.modules.pop(name, None)
+        folder = tmp_path / "__pycache__"
+        for path in folder.glob("*") if folder.is_dir() else ():
+            path.unlink()
+        (tmp_path / f"{name}.py").write_text(text)
+        linecache.clearcache()
+        importlib.invalidate_caches()
+        return importlib.import_module(name).f
+
+    yield make
+    sys.modules.pop("attacked_fingerprint", None)
+
+
+@pytest.mark.parametrize("text", BLIND.values(), ids=BLIND)
+def test_a_change_of_any_part_changes_the_fingerprint(load, text):
+    text = text.replace("{m}", "attacked_fingerprint")
+    three, again, four = (fingerprint(load(text.replace("{}", v))) for v in ("3", "3", "4"))
+    assert three == again != four
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("A = (1, 2)\nB = A\ndef f(x):\n    return A, B\n", "A = (1, 2)\nB = tuple([1, 2])\ndef f(x):\n    return A, B\n"),
+    ("def f(x):\n    return [a * x for a in (1, 2)]\n", "def f(y):\n    return [b * y for b in (1, 2)]\n"),
+    ("def f(x):\n    try:\n        return x\n    except ValueError as e:\n        raise e\n",
+     "def f(y):\n    try:\n        return y\n    except ValueError as found:\n        raise found\n")])
+def test_equal_data_and_names_of_inner_variables_do_not_matter(load, one, other):
+    assert fingerprint(load(one)) == fingerprint(load(other))
+
+
+def test_fingerprints_do_not_depend_on_the_process(tmp_path):
+    (tmp_path / "hashed.py").write_text(
+        'T, U = ("a", 1), ("b", 2)\nS = {T, U, ("c", 3), ("d", 4)}\nR = frozenset({frozenset(S), frozenset({U})})\n'
+        "def f(x):\n    import json\n    return S, T, U, R, json.dumps(x)\n")
+    code = (f"import sys; sys.path[:0] = {[str(tmp_path), str(ROOT)]!r}; import hashed\n"
+            "from proofs_checks.harness.fingerprint import fingerprint; print(fingerprint(hashed.f))")
+    found = {subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, text=True,
+                            capture_output=True, check=True).stdout for seed in "0123"}
+    assert len(found) == 1 and len(found.pop().strip()) == 64
+
+
+def test_lambdas_on_one_line_differ_without_positions_too(tmp_path):
+    (tmp_path / "lined.py").write_text("f, g = (lambda x: x + 1), (lambda x: x + 2)\n")
+    code = (f"import sys; sys.path[:0] = {[str(tmp_path), str(ROOT)]!r}; import lined\n"
+            "from proofs_checks.harness.fingerprint import fingerprint; print(fingerprint(lined.f) == fingerprint(lined.g))")
+    done = subprocess.run([sys.executable, "-X", "no_debug_ranges", "-c", code], text=True, capture_output=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -9,8 +9,11 @@ from __future__ import annotations
 import ast
 import builtins
 import dataclasses
+import enum
 import functools
 import hashlib
+import importlib
+import importlib.util
 import inspect
 import json
 import linecache
@@ -25,10 +28,11 @@ from typing import Any
 
 __all__ = ["describe", "fingerprint"]
 
-Seen = dict[int, tuple[int, Any]]  # id -> (order of first sight, the object)
+Seen = dict[int, tuple[int, Any]]  # id -> (order of first sight, the object); at -1 how many were seen
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_NAMING = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)  # nodes that bind a name given as text
 _INSTALLED = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})
 _ROOMS = ("theory", "simulations", "causal", "proofs_checks")
 
@@ -45,8 +49,13 @@ def describe(value: Any, _seen: Seen | None = None) -> Any:
         return [type(value).__name__, repr(value)]
     if id(value) in seen:
         return ["again", seen[id(value)][0]]
-    seen[id(value)] = (len(seen), value)  # kept alive, or another object could get its id
-    return _describe_object(value, seen)
+    number = seen.get(-1, (0, None))[0]
+    seen[-1] = (number + 1, None)
+    seen[id(value)] = (number, value)  # kept alive, or another object could get its id
+    found = _describe_object(value, seen)
+    if isinstance(value, tuple | list | set | frozenset | Mapping):
+        del seen[id(value)]  # data is told by what it holds: two equal lists and one list twice are the same
+    return found
 
 
 def _describe_object(value: Any, seen: Seen) -> Any:
@@ -61,22 +70,53 @@ def _describe_object(value: Any, seen: Seen) -> Any:
     if isinstance(value, BuiltinFunctionType | type) and not _is_ours(value):
         return ["name", f"{value.__module__}.{value.__qualname__}"]
     if isinstance(value, type):
-        own = {k: v for k, v in vars(value).items() if isinstance(v, FunctionType) and _is_ours(v)}
-        return ["class", f"{value.__module__}.{value.__qualname__}", describe(own, seen)]
-    if inspect.isroutine(value) or hasattr(value, "__wrapped__"):  # jitted or cached: what it wraps
+        return _describe_class(value, seen)
+    if isinstance(value, staticmethod | classmethod):
+        return [type(value).__name__, describe(value.__func__, seen)]
+    if isinstance(value, property):
+        return ["property", *(describe(f, seen) for f in (value.fget, value.fset, value.fdel))]
+    if isinstance(value, enum.Enum):
+        return ["member", value.name, describe(value.value, seen)]
+    if (inspect.isroutine(value) or hasattr(value, "__wrapped__")) and not _has_code(value):  # jitted, cached: what it wraps
         inner = getattr(value, "__wrapped__", None)
         return ["wrapped", describe(inner, seen)] if inner is not None else ["name", _plain(value)]
     return _describe_data(value, seen)
 
 
+def _describe_class(value: type, seen: Seen) -> Any:
+    """Everything a class defines, and its bases of ours; not what Python or a decorator generated."""
+    bases = [describe(base, seen) for base in value.__bases__ if _is_ours(base)]
+    if issubclass(value, enum.Enum):
+        own: dict[str, Any] = {m.name: m.value for m in value}
+    else:
+        own = {k: v for k, v in vars(value).items() if isinstance(v, property) or not (
+            inspect.isdatadescriptor(v) or k.startswith("_abc_") or (k.startswith("__") and k.endswith("__")))}
+    code = {k: v for k, v in vars(value).items() if isinstance(v, FunctionType | staticmethod | classmethod)
+            and _written(getattr(v, "__func__", v))}
+    own = {k: v for k, v in own.items() if not isinstance(v, FunctionType | staticmethod | classmethod)}
+    return ["class", f"{value.__module__}.{value.__qualname__}", bases, describe({**own, **code}, seen)]
+
+
+def _written(function: Any) -> bool:
+    """Whether somebody wrote the function down: not `__init__` of a dataclass, nor methods of a named tuple."""
+    return isinstance(function, FunctionType) and not function.__code__.co_filename.startswith("<") and _is_ours(function)
+
+
+def _has_code(value: Any) -> bool:
+    """Whether an object is of a class of ours, which may do anything with what it wraps."""
+    return not isinstance(value, type) and not inspect.isroutine(value) and _is_ours(type(value))
+
+
 def _describe_data(value: Any, seen: Seen) -> Any:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, Mapping):
-        return ["map", sorted(([describe(k, seen), describe(v, seen)] for k, v in value.items()), key=json.dumps)]
+        pairs = sorted(value.items(), key=lambda pair: json.dumps(describe(pair[0])))
+        return ["map", [[describe(k, seen), describe(v, seen)] for k, v in pairs]]
     if isinstance(value, tuple | list):
-        return [kind, *(describe(v, seen) for v in value)]
-    if isinstance(value, set | frozenset):
-        return ["set", *sorted((describe(v, seen) for v in value), key=json.dumps)]
+        made = [describe(type(value), seen)] if _is_ours(type(value)) else []
+        return [kind, *(describe(v, seen) for v in value), *made]
+    if isinstance(value, set | frozenset):  # the order of a set differs between processes
+        return ["set", *(describe(v, seen) for v in sorted(value, key=lambda v: json.dumps(describe(v))))]
     if kind.startswith("sympy."):
         from sympy import srepr
 
@@ -84,9 +124,12 @@ def _describe_data(value: Any, seen: Seen) -> Any:
     if hasattr(value, "tobytes") and hasattr(value, "shape"):
         return ["array", str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
     if dataclasses.is_dataclass(value):
-        return [kind, {f.name: describe(getattr(value, f.name), seen) for f in dataclasses.fields(value)}]
+        made = [describe(type(value), seen)] if _is_ours(type(value)) else []
+        return [kind, {f.name: describe(getattr(value, f.name), seen) for f in dataclasses.fields(value)}, *made]
     if _is_ours(type(value)) and hasattr(value, "__dict__"):
-        return [kind, describe(vars(value), seen)]
+        return [kind, describe(vars(value), seen), describe(type(value), seen)]
+    if hasattr(value, "__dict__") and _ADDRESS.search(repr(value)):  # repr alone does not tell it from others of its kind
+        return [kind, _plain(value), describe({k: v for k, v in vars(value).items() if not k.startswith("_")}, seen)]
     return [kind, _plain(value)]
 
 
@@ -111,17 +154,22 @@ def _describe_function(function: FunctionType, seen: Seen) -> Any:
         return ["name", f"{function.__module__}.{function.__qualname__}"]
     node = _syntax(function.__code__)
     defaults = describe((function.__defaults__, function.__kwdefaults__), seen)
+    marks = {k: v for k, v in vars(function).items() if not (k.startswith("__") and k.endswith("__"))}
+    extra = [describe(marks, seen)] if marks else []
     if node is None:
-        return ["values", _values(function), defaults]
+        return ["values", _values(function), defaults, *extra]
     closure = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
     scope = {**vars(builtins), **function.__globals__, **closure}
-    return ["function", _Canonical(scope, seen).render(node), defaults]
+    kind = "coroutine" if isinstance(node, ast.AsyncFunctionDef) else "function"
+    return [kind, _Canonical(scope, seen).render(node), defaults, *extra]
 
 
 def _syntax(code: CodeType) -> ast.AST | None:
     """The node of `code` in its file; None without source. Two lambdas on one line are told apart by position."""
     nodes = _functions("".join(linecache.getlines(code.co_filename))).get(code.co_firstlineno, [])
     found = [n for n in nodes if (isinstance(n, ast.Lambda) or n.name == code.co_name) and _covers(n, code)]
+    if len(found) > 1 and not any(end for _, _, _, end in code.co_positions()):  # python -X no_debug_ranges
+        return None
     return min(found, key=lambda n: (n.end_lineno or 0) * 10**6 + (n.end_col_offset or 0) - n.col_offset, default=None)
 
 
@@ -154,48 +202,90 @@ def _covers(node: Any, code: CodeType) -> bool:
 
 
 class _Canonical:
-    """A syntax tree as nested lists: bound names numbered, free names replaced by what they mean."""
+    """A syntax tree as nested lists: bound names numbered, free names replaced by what they mean.
+
+    Every function, lambda, comprehension and class body is a frame of its own, as in Python: the same name may be bound
+    in one and free in another."""
 
     def __init__(self, scope: Mapping[str, Any], seen: Seen) -> None:
-        self.scope, self.seen = scope, seen
-        self.bound: dict[str, int] = {}
+        self.scope, self.seen, self.count = scope, seen, 0
+        self.frames: list[dict[str, Any]] = []  # name -> ["bound", number], or what an import or `global` makes of it
 
     def render(self, node: Any) -> Any:
-        for child in ast.walk(node):
-            if isinstance(child, ast.arg):
-                self.bound.setdefault(child.arg, len(self.bound))
-            elif isinstance(child, ast.Name) and not isinstance(child.ctx, ast.Load):
-                self.bound.setdefault(child.id, len(self.bound))
-            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                self.bound.setdefault(child.name, len(self.bound))
+        return self._function(node)[1:]  # the values of the defaults are described beside it
+
+    def _function(self, node: Any) -> list[Any]:
+        args = node.args
+        defaults = self._node([*args.defaults, *args.kw_defaults]) if self.frames else []
+        own = [*args.posonlyargs, *args.args, *args.kwonlyargs, *(a for a in (args.vararg, args.kwarg) if a)]
         body = node.body if isinstance(node, ast.Lambda) else _without_docstring(node.body)
-        return [self._node(node.args), self._node(body)]
+        shape = [len(args.posonlyargs), len(args.args), len(args.kwonlyargs), args.vararg is not None, args.kwarg is not None]
+        return [defaults, shape, self._within([a.arg for a in own], body, body)]
+
+    def _within(self, names: list[str], body: Any, *parts: Any) -> Any:
+        """`parts` with `names`, and whatever `body` binds, in a frame of their own."""
+        found = dict.fromkeys(names, None)
+        meaning = _Binding(self.scope)
+        for statement in body if isinstance(body, list) else [body]:
+            meaning.visit(statement)
+        for name in meaning.bound:
+            found.setdefault(name, None)
+        frame: dict[str, Any] = {}
+        for name in found:
+            if name in meaning.free and name not in names:
+                continue
+            frame[name] = ["bound", self.count]
+            self.count += 1
+        frame.update(dict.fromkeys(meaning.globals, ("free", None)))
+        frame.update({name: ("value", value) for name, value in meaning.imports.items()})
+        self.frames.append(frame)
+        try:
+            return [self._node(part) for part in parts]
+        finally:
+            self.frames.pop()
 
     def _node(self, node: Any) -> Any:
         if isinstance(node, list):
             return [self._node(n) for n in node]
         if isinstance(node, ast.Name):
             return self._name(node.id)
-        if isinstance(node, ast.arg):
-            return ["bound", self.bound[node.arg]]
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         if isinstance(node, ast.Constant):
             return [type(node.value).__name__, repr(node.value)]
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            body = self._node(_without_docstring(node.body))
-            return ["def", self.bound[node.name], self._node(node.args), body, self._node(node.decorator_list)]
+        if isinstance(node, _FUNCTIONS):
+            if isinstance(node, ast.Lambda):
+                return ["lambda", *self._function(node)]
+            return [type(node).__name__, self._name(node.name), self._node(node.decorator_list), *self._function(node)]
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            return self._comprehension(node)
+        if isinstance(node, ast.ClassDef):
+            head = [self._name(node.name), self._node([*node.decorator_list, *node.bases, *node.keywords])]
+            return ["ClassDef", *head, self._within([], node.body, node.body)]
         if isinstance(node, ast.AST):
             skip = ("annotation", "returns", "type_comment", "ctx", "kind")
-            return [type(node).__name__, *(self._node(v) for k, v in ast.iter_fields(node) if k not in skip)]
+            named = ("name", "rest") if isinstance(node, _NAMING) else ()
+            return [type(node).__name__, *(self._name(v) if k in named and v else self._node(v)
+                                           for k, v in ast.iter_fields(node) if k not in skip)]
         return node if node is None or isinstance(node, bool | int | str) else repr(node)
 
+    def _comprehension(self, node: Any) -> Any:
+        first = self._node(node.generators[0].iter)  # evaluated outside
+        names = [n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        rest = [[g.target, g.ifs, g.is_async, *([g.iter] if i else [])] for i, g in enumerate(node.generators)]
+        return [type(node).__name__, first, self._within(names, [], rest, parts)]
+
+    def _meaning(self, name: str) -> tuple[str, Any]:
+        """How a name is used here: ("bound", number), ("value", what it stands for) or ("unresolved", name)."""
+        kind, found = next((f[name] for f in reversed(self.frames) if name in f), ("free", None))
+        if kind != "free":
+            return kind, found
+        return ("value", self.scope[name]) if name in self.scope else ("unresolved", name)
+
     def _name(self, name: str) -> Any:
-        if name in self.bound:
-            return ["bound", self.bound[name]]
-        if name in self.scope:
-            return describe(self.scope[name], self.seen)
-        return ["unresolved", name]
+        kind, found = self._meaning(name)
+        return describe(found, self.seen) if kind == "value" else [kind, found]
 
     def _attribute(self, node: ast.Attribute) -> Any:
         owner = self._module(node.value)
@@ -204,14 +294,79 @@ class _Canonical:
         return ["Attribute", self._node(node.value), node.attr]
 
     def _module(self, node: Any) -> ModuleType | None:
-        if isinstance(node, ast.Name) and node.id not in self.bound:
-            value = self.scope.get(node.id)
+        value = None
+        if isinstance(node, ast.Name):
+            kind, value = self._meaning(node.id)
+            value = value if kind == "value" else None
         elif isinstance(node, ast.Attribute):
             owner = self._module(node.value)
             value = getattr(owner, node.attr, None) if owner is not None else None
-        else:
-            value = None
         return value if isinstance(value, ModuleType) else None
+
+
+class _Binding:
+    """The names that a function's body binds in its own frame, in order; frames inside it are left alone."""
+
+    def __init__(self, scope: Mapping[str, Any]) -> None:
+        self.scope = scope
+        self.bound: list[str] = []
+        self.free: set[str] = set()  # declared global or nonlocal: bound further out
+        self.globals: set[str] = set()
+        self.imports: dict[str, Any] = {}
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                self.bound.append(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            self.free.update(node.names)
+            self.globals.update(node.names if isinstance(node, ast.Global) else ())
+        elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            for part in ast.walk(node):  # := binds outside the comprehension
+                if isinstance(part, ast.NamedExpr):
+                    self.visit(part.target)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                module = alias.name if alias.asname else alias.name.split(".")[0]
+                self._import(alias.asname or module, module, None)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                self._import(alias.asname or alias.name, None if node.level else node.module, alias.name)
+        else:
+            self._visit_parts(node)
+
+    def _visit_parts(self, node: ast.AST) -> None:
+        parts: list[ast.AST] = list(ast.iter_child_nodes(node))
+        if isinstance(node, _FUNCTIONS):
+            parts = [*getattr(node, "decorator_list", ()), *node.args.defaults, *filter(None, node.args.kw_defaults)]
+        elif isinstance(node, ast.ClassDef):
+            parts = [*node.decorator_list, *node.bases, *node.keywords]
+        if isinstance(node, (*_NAMING, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            self.bound += [name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if name]
+        for part in parts:
+            self.visit(part)
+
+    def _import(self, name: str, module: str | None, attribute: str | None) -> None:
+        """An import inside a function stands for what it brings, if that is ours; libraries are not loaded for this."""
+        self.bound.append(name)
+        if module is None or not _ours_to_import(module.split(".")[0]):
+            return
+        try:
+            found = importlib.import_module(module)
+            self.imports[name] = found if attribute is None else getattr(found, attribute)
+        except (ImportError, AttributeError):  # a submodule, or nothing: the text of the import is described all the same
+            return
+
+
+def _ours_to_import(root: str) -> bool:
+    """Whether a module not yet loaded would be ours; whether it is loaded must not matter."""
+    if root in _ROOMS:
+        return True
+    try:
+        spec = None if root in sys.stdlib_module_names else importlib.util.find_spec(root)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and spec.origin is not None and not spec.origin.startswith(_INSTALLED)
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
