@@ -157,24 +157,25 @@ def _automatic(q: Question) -> CauseFamily:
     if q.limit is not None or (q.max_size is not None and q.max_size <= ANYTIME_SIZES):
         return _by_sat(q)
     share = None if q.deadline is None else time.monotonic() + (q.deadline - time.monotonic()) / 2
-    listed: CauseFamily | None = None
+    stream = _sat.stream(q.instance, q.allowed, by_size_up_to=q.max_size or 0, deadline=share)
+    listed = Listing(stream, len(q.allowed), limit=q.limit, max_size=q.max_size)
     for nodes, calls in AUTO_STAGES:
         try:
             diagram = _diagram.Diagram(q.instance, q.allowed, budget=nodes, deadline=share)
             return q.family(_limited(q, diagram), "zdd")
-        except (_bdd.OverBudget, _sat.OutOfTime):
-            if q.deadline is not None:
-                break
-        listed = listed or _by_sat(q)
-        if _ends_within(listed, calls):
-            return listed
-    return listed or _by_sat(q)
+        except _bdd.OverBudget:
+            pass
+        except _sat.OutOfTime:
+            break
+        if _ends_within(listed, calls) and (share is None or listed.complete):
+            return q.family(listed, "sat")
+    return q.family(listed, "sat") if q.deadline is None else _by_sat(q)
 
 
-def _ends_within(family: CauseFamily, calls: int) -> bool:
-    """Whether listing the family takes at most `calls` calls of the solver: each cause, and each of its elements."""
-    for cause in family:
-        calls -= 1 + len(cause.variables)
+def _ends_within(listed: Listing, calls: int) -> bool:
+    """Whether listing takes at most `calls` calls of the solver: one for each cause, and for each of its elements."""
+    for cause in listed:
+        calls -= 1 + len(cause)
         if calls < 0:
             return False
     return True

@@ -25,8 +25,8 @@ def random_case(family: str, nodes: int, seed: int, *, window: int | None = None
                 ) -> Case:
     """A model of `nodes` variables V0 ... whose last one, at its actual value, is the effect.
 
-    family   tt (random tables), andornot (random negations), thr (thresholds), xor (parities), ones (AND and OR,
-             every value 1: coherent, the worst case)
+    family   tt (random tables in which every parent matters), andornot (random negations), thr (thresholds),
+             xor (parities), ones (AND and OR, every value 1: coherent, the worst case)
     window   parents are among so many predecessors; None for all
     degree   at most so many parents; values: domain size, of tt only
 
@@ -63,9 +63,18 @@ def _parents(draw: random.Random, nodes: int, window: int, degree: int) -> list[
     return parents
 
 
+def _table(draw: random.Random, parents: int, values: int) -> tuple[int, ...]:
+    """A random table in which every parent matters."""
+    while True:
+        rows = [draw.randrange(values) for _ in range(values**parents)]
+        strides = [values**i for i in range(parents)]
+        if all(any(rows[at] != rows[at - at // s % values * s] for at in range(len(rows))) for s in strides):
+            return tuple(rows)
+
+
 def _rule(draw: random.Random, family: str, parents: tuple[str, ...], values: int) -> Mechanism:
     if family == "tt":
-        return Table(parents, tuple(draw.randrange(values) for _ in range(values ** len(parents))))
+        return Table(parents, _table(draw, len(parents), values))
     kids: list[Expression] = [Atom(p, 1) for p in parents]
     if family in ("andornot", "thr"):
         kids = [Gate("not", (k,)) if draw.random() < 0.3 else k for k in kids]
