@@ -1,0 +1,140 @@
+"""Families: exact counts without listing, and flags of completeness that never lie."""
+from __future__ import annotations
+
+import random
+from collections import Counter
+from math import comb
+
+import pytest
+
+from causal import CausalError, CausalModel, actual_causes
+from causal.random_models import FAMILIES, random_case
+
+NAMES = [f"V{i}" for i in range(12)]
+VOTE = (CausalModel.from_expressions({**dict.fromkeys(NAMES), "T": f"atleast(8, {', '.join(NAMES)})"}), dict.fromkeys(NAMES, 1),
+        {"T": 1})  # causes: T, and any 5 of 12
+
+
+def or_tree(depth: int) -> tuple[CausalModel, dict[str, int], dict[str, int]]:
+    rules = {f"N{i}": f"N{2 * i} | N{2 * i + 1}" if i < 2**depth else None for i in range(1, 2 ** (depth + 1))}
+    model = CausalModel.from_expressions(rules)
+    return model, dict.fromkeys(model.inputs, 1), {"N1": 1}
+
+
+@pytest.mark.parametrize("engine", ["sat", "zdd", "auto"])
+def test_counts_sizes_participation_and_membership(engine: str) -> None:
+    family = actual_causes(*VOTE, engine=engine)
+    assert family.complete
+    assert family.count == len(family) == comb(12, 5) + 1
+    assert family.sizes() == {1: 1, 5: comb(12, 5)}
+    assert family.min_size == 1
+    assert family.participation() == {**dict.fromkeys(NAMES, comb(11, 4)), "T": 1}
+    assert {"T"} in family
+    assert set(NAMES[:5]) in family
+    assert set(NAMES[:4]) not in family
+    assert {*NAMES[:5], "T"} not in family
+    assert {"nothing"} not in family
+    with pytest.raises(TypeError, match="set of names"):
+        "T" in family  # noqa: B015  # the error is the point
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_diagram_says_without_listing_what_a_list_says(name: str) -> None:
+    for seed in range(3):
+        case = random_case(name, 24, seed)
+        family, listed = actual_causes(*case, engine="zdd"), {c.variables for c in actual_causes(*case, engine="sat")}
+        assert {c.variables for c in family} == listed
+        assert family.count == len(listed)
+        assert family.sizes() == dict(sorted(Counter(map(len, listed)).items()))
+        assert family.participation() == dict(Counter(v for c in listed for v in c))
+        assert family.min_size == min(map(len, listed))
+        assert all(c in family for c in listed)
+        draw = random.Random(seed)
+        for _ in range(30):
+            some = frozenset(draw.sample(case.model.variables, draw.randint(1, 4)))
+            assert (some in family) == (some in listed)
+        assert all(c.variables in listed for c in family.sample(20, seed=1))
+
+
+def test_a_family_of_ten_to_the_181_causes() -> None:
+    family = actual_causes(*or_tree(10))
+    expected = 1
+    for _ in range(10):
+        expected = 1 + expected**2
+    assert family.complete
+    assert family.count == expected
+    assert sum(family.sizes().values()) == expected
+    assert family.participation()["N1"] == 1
+    one, again = family.sample(2, seed=5), family.sample(2, seed=5)
+    assert one == again
+    assert one[0].variables in family
+    assert len(one[0].witness) == len(one[0].variables)
+
+
+def test_samples_are_uniform() -> None:
+    """Chi-square of 2,000 draws over 26 causes: far below the 1e-9 quantile (about 98 at 25 degrees of freedom)."""
+    family = actual_causes(*or_tree(3), engine="zdd")
+    seen = Counter(c.variables for c in family.sample(2000, seed=0))
+    expected = 2000 / family.count
+    assert family.count == 26
+    assert sum((seen[c.variables] - expected) ** 2 / expected for c in family) < 98
+
+
+@pytest.mark.parametrize("engine", ["sat", "zdd", "witness_map", "definition", "auto"])
+def test_limits_never_lie(engine: str) -> None:
+    case = random_case("ones", 9, seed=2)
+    everything = {c.variables for c in actual_causes(*case, engine="definition")}
+    biggest = max(map(len, everything))
+    for limit in (1, len(everything) - 1, len(everything), len(everything) + 1):
+        family = actual_causes(*case, engine=engine, limit=limit)
+        found = {c.variables for c in family}
+        assert found <= everything
+        assert len(found) == min(limit, len(everything))
+        assert family.complete == (found == everything)
+        assert {c for c in everything if len(c) <= family.complete_up_to} <= found
+    for size in range(1, biggest + 2):
+        family = actual_causes(*case, engine=engine, max_size=size)
+        assert {c.variables for c in family} == {c for c in everything if len(c) <= size}
+        assert family.complete == (size >= biggest)
+        assert family.complete_up_to >= size
+    for name in case.model.variables:
+        excluded = actual_causes(*case, engine=engine, exclude=[name])
+        assert {c.variables for c in excluded} == {c for c in everything if name not in c}
+        assert excluded.complete
+    only = case.model.variables[:5]
+    assert {c.variables for c in actual_causes(*case, engine=engine, candidates=only)} == {
+        c for c in everything if c <= set(only)}
+
+
+@pytest.mark.parametrize("engine", ["sat", "auto"])
+def test_a_time_limit_that_is_too_short_is_not_called_complete(engine: str) -> None:
+    case = random_case("ones", 400, seed=1)
+    family = actual_causes(*case, engine=engine, time_limit=0.05)
+    assert not family.complete
+    assert family.complete_up_to <= max(map(len, (c.variables for c in family)), default=0) + 1
+
+
+def test_a_diagram_over_budget_declines(monkeypatch: pytest.MonkeyPatch) -> None:
+    from causal import _bdd
+
+    def refuse(*arguments: object) -> None:
+        raise _bdd.OverBudget
+
+    case = random_case("thr", 30, seed=0)
+    expected = {c.variables for c in actual_causes(*case)}
+    monkeypatch.setattr(_bdd, "family", refuse)
+    with pytest.raises(CausalError, match="declines"):
+        actual_causes(*case, engine="zdd")
+    family = actual_causes(*case)  # falls back
+    assert family.engine == "sat"
+    assert {c.variables for c in family} == expected
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_without_cudd_the_python_diagrams_answer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from causal import _bdd
+
+    case = random_case(name, 60, seed=4)
+    expected = actual_causes(*case, engine="zdd").count
+    monkeypatch.setattr(_bdd, "have_cudd", lambda: False)
+    assert actual_causes(*case, engine="zdd").count == expected
