@@ -1,0 +1,129 @@
+"""The picture: exact on the sphere, and what becomes of the curvature term on bodies and ground that are not round."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simulations.surface_charge._local import local_densities
+from simulations.surface_charge._mesh import icosphere
+from simulations.surface_charge._rayleigh import rayleigh_ground
+from simulations.surface_charge._solve import solve
+
+__all__ = ["figure", "figure_data"]
+
+COLOURS = {"flat": "#666666", "two_term": "#D55E00", "three_term": "#0072B2"}  # told apart by the colour-blind
+NAMES = {"flat": "tangent plane", "two_term": "two terms, $H\\phi/4\\pi$", "three_term": "three terms"}
+MARKERS = {"flat": "s", "two_term": "o", "three_term": "^"}
+
+
+def figure_data() -> dict[str, Any]:
+    """Arrays of the figure; no random numbers, some seconds.
+
+    faces (F,), sphere_error (F,): relative rms error of the solver on the sphere; aspect (A,), flat, two_term, three_term
+    (A,): relative rms of local densities within three heights of a charge beside a spheroid (1, 1, c); angle (T,),
+    truth, identity (T,): correction to the flat density of gently rolling ground over that of the identity's term at 90
+    degrees, by the angle between ground and field waves."""
+    frequencies = np.array([2, 3, 4, 6, 8, 12])
+    aspects = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.8])
+    local = np.array([_spheroid_errors(c) for c in aspects])
+    angles = np.linspace(0, np.pi, 25)
+    waves = np.array([_rolling_ground(t) for t in angles])
+    return {"faces": 20 * frequencies**2, "sphere_error": np.array([_sphere_error(f) for f in frequencies]),
+            "aspect": aspects, "flat": local[:, 0], "two_term": local[:, 1], "three_term": local[:, 2],
+            "angle": np.degrees(angles), "truth": waves[:, 0], "identity": waves[:, 1]}
+
+
+def figure() -> Any:
+    """A matplotlib Figure with three panels."""
+    from matplotlib.figure import Figure
+
+    data = figure_data()
+    page = Figure(figsize=(13.5, 4.4), layout="constrained")
+    panels = page.subplots(1, 3)
+    _draw_sphere(panels[0], data)
+    _draw_spheroid(panels[1], data)
+    _draw_ground(panels[2], data)
+    for letter, panel in zip("abc", panels, strict=True):
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.grid(True, color="#e6e6e6", linewidth=0.6)
+        panel.set_axisbelow(True)
+        panel.set_title(f"({letter})  {panel.get_title()}", loc="left", fontsize=11)
+        panel.set_title("")
+    return page
+
+
+def _rms(values: Any, weights: Any) -> float:
+    return float(np.sqrt((weights * values**2).sum() / weights.sum()))
+
+
+def _sphere_error(frequency: int) -> float:
+    """Charge at 1.5 radii on the axis; the truth by its image."""
+    vertices, faces = icosphere(frequency)
+    sigma = solve(vertices, faces, [[0.0, 0.0, 1.5]], [1.0]).sigma
+    x = vertices[faces].mean(axis=1)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    truth = -(1.5**2 - 1) / (4 * np.pi * np.linalg.norm(x - [0, 0, 1.5], axis=1) ** 3)
+    return _rms(sigma - truth, np.ones(len(x))) / _rms(truth, np.ones(len(x)))
+
+
+def _spheroid_errors(polar: float) -> tuple[float, ...]:
+    """Charge at height 0.3 beside the equator, faces within three heights of it."""
+    vertices, faces = icosphere(10)
+    axes = np.array([1.0, 1.0, polar])
+    source = np.array([[1.3, 0.0, 0.0]])
+    sigma = solve(vertices * axes, faces, source, [1.0]).sigma
+    u = vertices[faces].mean(axis=1)
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    x, gradient = u * axes, u / axes
+    steep = np.linalg.norm(gradient, axis=1)
+    n = gradient / steep[:, None]
+    project = np.eye(3) - n[:, :, None] * n[:, None, :]
+    S = -project @ np.diag(1 / axes**2) @ project / steep[:, None, None]
+    near = np.linalg.norm(x - source, axis=1) < 0.9
+    local = local_densities(x[near], n[near], S[near], source, np.ones(1))
+    ones = np.ones(int(near.sum()))
+    return tuple(_rms(np.asarray(v) - sigma[near], ones) / _rms(sigma[near], ones) for v in local)
+
+
+def _rolling_ground(angle: float) -> tuple[float, float]:
+    """Ground waves much longer than the field's (ratio 1 to 20): correction and identity's term over the latter's size."""
+    height, wave = 0.02, 0.2
+    p = 4 * np.cos(angle), 4 * np.sin(angle)
+    found = rayleigh_ground(height, wave, p, modes=8)
+    ground = np.exp(-1j * wave * found.x)
+    correction = found.sigma + found.slope / (2 * np.pi)
+    H = -0.5 * height * wave**2 * np.cos(wave * found.x)
+    identity = H * found.phi / (4 * np.pi)
+    scale = abs((identity * ground).mean())
+    return float((correction * ground).mean().real / -scale), float((identity * ground).mean().real / -scale)
+
+
+def _draw_sphere(panel: Any, data: dict[str, Any]) -> None:
+    panel.plot(data["faces"], 100 * data["sphere_error"], "o-", color=COLOURS["three_term"], linewidth=1.6)
+    panel.plot(data["faces"], 100 * data["sphere_error"][-1] * data["faces"][-1] / data["faces"], ":", color="#666666")
+    panel.annotate("order $h^2$", (data["faces"][2], 100 * data["sphere_error"][2]), xytext=(14, 8),
+                   textcoords="offset points", color="#666666", fontsize=9)
+    panel.set(xscale="log", yscale="log", xlabel="faces", ylabel="relative rms, %", title="the solver on the sphere")
+
+
+def _draw_spheroid(panel: Any, data: dict[str, Any]) -> None:
+    for name, colour in COLOURS.items():
+        panel.plot(data["aspect"], 100 * data[name], marker=MARKERS[name], color=colour, linewidth=1.6, label=NAMES[name])
+    panel.axvline(1.0, color="#bbbbbb", linewidth=0.8)
+    panel.set(xscale="log", yscale="log", xlabel="aspect $c$ of the spheroid (1, 1, $c$)",
+              ylabel="relative rms near the charge, %", title="exact only where it is round")
+    panel.set_xticks([0.5, 0.7, 1.0, 1.5, 2.0, 2.8], ["0.5", "0.7", "1", "1.5", "2", "2.8"])
+    panel.minorticks_off()
+    panel.legend(frameon=False, fontsize=9)
+
+
+def _draw_ground(panel: Any, data: dict[str, Any]) -> None:
+    panel.plot(data["angle"], data["truth"], "o", color="#000000", markersize=4, label="solved")
+    panel.plot(data["angle"], data["identity"], "-", color=COLOURS["two_term"], linewidth=1.6,
+               label="identity's $H\\phi/4\\pi$")
+    panel.plot(data["angle"], 2 * np.sin(np.radians(data["angle"])) ** 2, ":", color=COLOURS["three_term"],
+               label=r"first order, $2\sin^2$")
+    panel.set(xlabel="angle between ground and field waves, degrees", ylabel="curvature correction",
+              title="rolling ground: 0 % to 200 %", xticks=[0, 45, 90, 135, 180])
+    panel.legend(frameon=False, fontsize=9)
