@@ -11,7 +11,7 @@ from proofs_checks.harness.trees import Tree, variables
 
 _NAME = re.compile(r"[^\s()\[\]*/+\-<>=&|~,^]+")
 
-__all__ = ["conjuncts", "hypotheses_and_goal", "subject_of"]
+__all__ = ["check_about", "conjuncts", "hypotheses_and_goal", "subject_of"]
 
 
 def subject_of(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -28,6 +28,19 @@ def subject_of(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
     if strange:  # its text could be read as something else
         raise CertificateError(f"a variable is called {strange[0]!r}")
     return subject
+
+
+def check_about(certificate: Mapping[str, Any]) -> None:
+    """Raise unless the inequality that a cover or ladder proves is one of the subjects that its hash covers.
+
+    A part of another certificate has no subjects of its own; the whole compares it with its case."""
+    if "subjects" not in certificate:
+        return
+    body = [certificate[k] for k in ("goal", "strict", "hypotheses", "variables", "domain")]
+    if not any(isinstance(subject, list) and subject[1:] == body for subject in certificate["subjects"]):
+        from proofs_checks.harness.checkers.implication import bind
+
+        bind(certificate)
 
 
 def conjuncts(tree: Tree) -> list[Tree]:

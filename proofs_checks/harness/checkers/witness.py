@@ -41,7 +41,7 @@ def check(certificate: Mapping[str, Any]) -> str:
 def _check_assumptions(name: str, words: list[str], point: Mapping[str, Any]) -> None:
     """`CertificateError` unless the point obeys what is assumed of a variable; an unknown word is not obeyed."""
     if name not in point or not words:
-        return None
+        return
     x = evaluate(point[name], {})
     whole = x.denominator == 1
     obeyed = {"integer": whole, "even": whole and x % 2 == 0, "odd": whole and x % 2 == 1, "positive": x > 0,
