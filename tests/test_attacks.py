@@ -407,3 +407,38 @@ def test_lambdas_on_one_line_differ_without_positions_too(tmp_path):
             "from proofs_checks.harness.fingerprint import fingerprint; print(fingerprint(lined.f) == fingerprint(lined.g))")
     done = subprocess.run([sys.executable, "-X", "no_debug_ranges", "-c", code], text=True, capture_output=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+# identities
+
+a, b = sp.symbols("a b", positive=True)
+x = sp.Symbol("x")
+
+
+@pytest.mark.parametrize(("lhs", "rhs", "symbols"), [
+    (lambda v, w: (v**w) ** 2, lambda v, w: v ** (2 * w), (a, b)),  # a power of Fractions is a float in Python
+    (lambda v: (v**2) ** sp.Rational(1, 2), lambda v: v, a)])
+def test_true_identities_are_not_refuted_by_floats_on_the_way(lhs, rhs, symbols):
+    assert symbolic.equal(lhs, rhs, symbols).run().verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("lhs", "rhs"), [
+    (x + 0.1 + 0.2, x + 0.3), (lambda v: np.float64(0.5) * v, lambda v: v / 2),
+    (lambda v: (v + 1.0) + 1e-17 - 1.0, lambda v: v), (x + 1e-300, x)])
+def test_identities_with_floats_are_neither_proved_nor_refuted_nor_a_crash(lhs, rhs):
+    check = symbolic.equal(lhs, rhs, x)
+    assert check.run().verdict is Verdict.UNDECIDED and "floats" in check.run().summary and check.resolved_subject()
+
+
+def test_only_points_that_the_assumptions_allow_refute():
+    t, r = sp.Symbol("t", imaginary=True), sp.Symbol("r", irrational=True)
+    assert symbolic.equal(abs(t) ** 2, -(t**2), t).run().verdict is Verdict.ERROR  # no rational is imaginary
+    assert symbolic.equal(sp.ceiling(r), sp.floor(r) + 1, r).run().verdict is Verdict.ERROR
+    assert symbolic.equal(a, abs(a), a).at({"a": Fraction(-1)})
+
+
+def test_symbols_must_be_all_and_different():
+    found = symbolic.equal(x + a, x + a, x).run()
+    assert found.verdict is Verdict.ERROR and "a is missing" in found.summary
+    with pytest.raises(ValueError, match="must have different names"):
+        symbolic.equal(x, x, (x, sp.Symbol("x", real=True)))

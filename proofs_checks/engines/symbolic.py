@@ -39,6 +39,8 @@ def equal(lhs: Side, rhs: Side, symbols: Any, *, given: Predicate | None = None,
 
     def at(witness: Mapping[str, Any]) -> bool:
         point = exact(dict(witness))
+        if not all(_allows(s, Fraction(point[s.name])) for s in names):
+            return True  # the statement says nothing there
         outside = given is not None and not truth(given, tuple(point[s.name] for s in names))
         return outside or _agree(lhs, rhs, names, point)
 
@@ -55,6 +57,8 @@ def _as_symbols(symbols: Any) -> tuple[Any, ...]:
     found = tuple(symbols) if isinstance(symbols, Sequence | set | frozenset) else (symbols,)
     if not found or not all(isinstance(s, Symbol) for s in found):
         raise ValueError(f"symbols={symbols!r} must be one or more sympy Symbols")
+    if len({s.name for s in found}) < len(found):
+        raise ValueError(f"symbols={symbols!r} must have different names")
     return found
 
 
@@ -102,6 +106,11 @@ def _decide(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | N
     except _NoSymbols as reason:
         return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.UNDECIDED, scope=scope,
                         summary=f"{reason}; no difference at the points tried")
+    if unknown := (left.free_symbols | right.free_symbols) - set(symbols):
+        raise ValueError(f"symbols={symbols!r} must name every symbol of the sides; {min(map(str, unknown))} is missing")
+    if any(_rounds(side, value, symbols) for side, value in ((lhs, left), (rhs, right))):
+        return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.UNDECIDED, scope=scope,
+                        summary="a side computes in floats, whose identities prove nothing; write rationals")
     method = _zero(left - right)
     if method is None:
         return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.UNDECIDED, scope=scope,
@@ -109,6 +118,22 @@ def _decide(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | N
     return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.HOLDS, universal=universal, scope=scope, summary=method,
                     certificate=_identity(left, right, symbols, method),
                     trusted_base=() if method == POLYNOMIAL else ("sympy",))
+
+
+def _rounds(side: Side, expression: Any, symbols: tuple[Any, ...]) -> bool:
+    """Whether a side has floats, or makes some on the way from exact numbers to its value."""
+    from sympy import Float, Rational
+
+    if expression.has(Float):
+        return True
+    if not _is_function(side):
+        return False
+    point = next(_points(symbols))
+    try:
+        found = side(*(Rational(v.numerator, v.denominator) for v in point))
+    except (ArithmeticError, ValueError, TypeError, AttributeError, IndexError):
+        return False
+    return isinstance(found, float) or (hasattr(found, "has") and found.has(Float))
 
 
 def _assumed(symbol: Any) -> str:
@@ -178,7 +203,7 @@ def _allows(symbol: Any, value: Fraction) -> bool:
     from sympy import Rational
 
     number = Rational(value.numerator, value.denominator)
-    return all(getattr(number, f"is_{k}") is not (not v) for k, v in symbol.assumptions0.items() if k in _ASSUMPTIONS)
+    return all(getattr(number, f"is_{k}", None) is not (not v) for k, v in symbol.assumptions0.items())
 
 
 def _values(lhs: Side, rhs: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction]) -> tuple[Any, Any] | None:
@@ -193,20 +218,29 @@ def _values(lhs: Side, rhs: Side, symbols: tuple[Any, ...], values: Mapping[str,
 
 def _value(side: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction]) -> Any:
     """A Fraction, a sympy number, or None where the side has no finite real value."""
+    from sympy import Rational
+
     point = [int(v) if s.is_integer else v for s, v in zip(symbols, values.values(), strict=True)]
     try:
-        found = side(*point) if _is_function(side) else _substituted(side, symbols, values)
-        return _rational(found)
+        if not _is_function(side):
+            return _rational(_substituted(side, symbols, values))
+        found = _rational(side(*point))
+        if found is None:  # a quotient of ints, a power of Fractions: floats in Python, exact in sympy
+            found = _rational(side(*(Rational(v.numerator, v.denominator) for v in point)))
+        return found
     except (ArithmeticError, ValueError, TypeError, AttributeError, IndexError):
         return None
 
 
 def _rational(value: Any) -> Any:
-    from sympy import Rational, sympify
+    """The exact value; None where there is none: floats are rounded, and refute nothing."""
+    from sympy import Float, Rational, sympify
 
-    if isinstance(value, int | float | Fraction):
+    if isinstance(value, int | Fraction):
         return Fraction(value)
     number = sympify(value)
+    if number.has(Float):
+        return None
     if isinstance(number, Rational):
         return Fraction(int(number.p), int(number.q))
     real = number.is_number and number.is_extended_real is not False and number.is_finite is not False
