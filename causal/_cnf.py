@@ -12,9 +12,11 @@ from causal._instance import Instance
 class Encoding:
     """Clauses over positive integers. `x[i]` is the literal "i is in the cause"; `event(i, q)` that of V_i = q.
 
+    Variables of `frozen`, whose change could only hinder, are kept at their actual values.
     With `contingency=True` also `w[i]`: V_i is held at its actual value against its equation."""
 
-    def __init__(self, instance: Instance, allowed: frozenset[int], *, contingency: bool = False) -> None:
+    def __init__(self, instance: Instance, allowed: frozenset[int], *, contingency: bool = False,
+                 frozen: frozenset[int] = frozenset()) -> None:
         self.instance, self.circuit = instance, instance.circuit
         self.clauses: list[list[int]] = []
         self.top = 0
@@ -26,7 +28,9 @@ class Encoding:
         self._roots = [self.literal(instance.failure, True)]
         self.clauses.append([self._roots[0]])
         for at in reversed(range(len(instance.names))):  # a variable is met after everything that uses it
-            if at in self._events:
+            if at in frozen and at in self._events:
+                self.clauses.append([self.event(at, instance.actual[at])])
+            elif at in self._events:
                 self._equation(at, at in allowed, contingency)
 
     def _equation(self, at: int, allowed: bool, contingency: bool) -> None:

@@ -59,6 +59,11 @@ class Listing:
             self._members.add(cause)
         return True
 
+    def reach(self, size: int) -> None:
+        """Read until all of at most `size` came, or nothing more will."""
+        while self._up_to < size and self._advance():
+            pass
+
     def drain(self) -> Listing:
         """Everything that the limits allow."""
         while self._advance():

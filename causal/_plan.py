@@ -41,11 +41,12 @@ class Plan:
 
 def make_plan(instance: Instance) -> Plan:
     """The plan of a question."""
-    uses, parents = _polarity(instance)
+    uses, parents = polarity(instance)
     return Plan(uses, _regions(instance, uses, parents))
 
 
-def _polarity(instance: Instance) -> tuple[dict[int, int], dict[int, list[int]]]:
+def polarity(instance: Instance) -> tuple[dict[int, int], dict[int, list[int]]]:
+    """(how flipping each variable acts, for each user the variables it looks at that may be flipped)."""
     uses: dict[int, int] = {}
     parents: dict[int, list[int]] = {-1: []}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from causal._cnf import Encoding
 from causal._instance import Instance
+from causal._plan import HINDERS, polarity
 
 SOLVER = "g4"
 CONFLICTS_PER_LOOK = 2000  # how often the clock is looked at
@@ -74,7 +75,10 @@ def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, d
     """Causes as (size, cause), with (s, None) when every size up to s is finished and (-1, None) when all are.
 
     Sizes up to `by_size_up_to` come in order; then the rest in the order of the solver. Raises OutOfTime."""
-    search = Search(Encoding(instance, allowed), deadline)
+    frozen: frozenset[int] = frozenset()
+    if by_size_up_to:  # the counter is shorter without variables that are in no cause
+        frozen = frozenset(at for at, sign in polarity(instance)[0].items() if sign == HINDERS)
+    search = Search(Encoding(instance, allowed, frozen=frozen), deadline)
     try:
         yield from _by_size(search, by_size_up_to)
         while search.solve():

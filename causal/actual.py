@@ -157,7 +157,8 @@ def _automatic(q: Question) -> CauseFamily:
     if q.limit is not None or (q.max_size is not None and q.max_size <= ANYTIME_SIZES):
         return _by_sat(q)
     share = None if q.deadline is None else time.monotonic() + (q.deadline - time.monotonic()) / 2
-    stream = _sat.stream(q.instance, q.allowed, by_size_up_to=q.max_size or 0, deadline=share)
+    first = q.max_size or (ANYTIME_SIZES if q.deadline is not None else 0)
+    stream = _sat.stream(q.instance, q.allowed, by_size_up_to=first, deadline=q.deadline)
     listed = Listing(stream, len(q.allowed), limit=q.limit, max_size=q.max_size)
     for nodes, calls in AUTO_STAGES:
         try:
@@ -167,9 +168,10 @@ def _automatic(q: Question) -> CauseFamily:
             pass
         except _sat.OutOfTime:
             break
-        if _ends_within(listed, calls) and (share is None or listed.complete):
+        listed.reach(first if q.deadline is not None else 0)  # so that something is complete when time runs out
+        if _ends_within(listed, calls):
             return q.family(listed, "sat")
-    return q.family(listed, "sat") if q.deadline is None else _by_sat(q)
+    return q.family(listed if q.deadline is None else listed.drain(), "sat")
 
 
 def _ends_within(listed: Listing, calls: int) -> bool:

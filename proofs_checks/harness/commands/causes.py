@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+__all__ = ["command"]
+
 LISTED = 20  # causes that are told in words unless --list
 
 
