@@ -1,6 +1,6 @@
 """Are the statistical engines ever wrong, and how many observations do they need?
 
-    python benchmarks/statistics.py [--runs 1000] [--seed 0]
+    python benchmarks/betting.py [--runs 1000] [--seed 0]
 
 Part 1: `mean_within` and `slope_within` on true and on false targets, each run on a stream of its own; at alpha = 1e-6
 no verdict may be wrong. Part 2: the median number of observations to rejection at alpha = 1e-6, over what any test
