@@ -15,16 +15,19 @@ __all__ = ["command"]
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--standalone", is_flag=True, help="Do not compare with the claims of this installation.")
-def command(paths: tuple[Path, ...], standalone: bool) -> None:
+@click.option("--coq", is_flag=True, help="Also give sums of squares to Coq's kernel, where coqc is installed.")
+def command(paths: tuple[Path, ...], standalone: bool, coq: bool) -> None:
     """Check certificates again: files, or folders with all their *.json.
 
     A certificate must hold up on its own, and be about the claim that it names as that claim reads today. Exit code 0
-    if every one is accepted, 1 if one is rejected."""
+    if every one is accepted, 1 if one is rejected; with --coq also if Coq rejects one, not if Coq is skipped."""
     files = [file for path in paths for file in _files(path)]
     how: dict[str, list[Path]] = defaultdict(list)
     rejected = 0
     for file in bar(files, len(files), "checking"):
         kind, said = _examined(file, standalone)
+        if coq and kind == "sos":
+            kind, said = _asked_kernel(file, said)
         if kind is None:
             rejected += 1
             click.echo(f"rejected: {file}: {said}", err=True)
@@ -57,6 +60,16 @@ def _examined(file: Path, standalone: bool) -> tuple[str | None, str]:
         return str(certificate["kind"]), said
     except Exception as error:  # a file from anywhere may provoke anything; it is rejected, whatever it is
         return None, " ".join(str(error).removeprefix(f"{file}: ").split()) or type(error).__name__
+
+
+def _asked_kernel(file: Path, said: str) -> tuple[str | None, str]:
+    """The same as `_examined`, after Coq's kernel; says what the kernel said."""
+    from proofs_checks.harness.coq import check
+    from proofs_checks.harness.recheck import examine
+
+    found = check(examine(file)[0])
+    click.echo(f"KERNEL: {found.status}{'' if found.status == 'accepted' else f' ({found.reason})'}: {file}")
+    return (None, f"KERNEL: {found.reason}") if found.status == "rejected" else ("sos", said)
 
 
 def _summary(how: dict[str, list[Path]]) -> list[str]:
