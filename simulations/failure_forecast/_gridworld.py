@@ -4,7 +4,6 @@ A query is a context: two normal features and a rare trigger (0 or 1) that shift
 probability, to step into lava within HORIZON steps, is computed exactly by propagating the state's distribution; so is
 its return. The base policy was trained on contexts without the trigger: what it does there is an accident of its random
 initial weights. World, policy and sizes are ours; the paper's gridworld was not readable."""
-# ruff: noqa: F722 - jaxtyping writes shapes as strings
 from __future__ import annotations
 
 from functools import partial

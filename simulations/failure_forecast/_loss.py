@@ -2,7 +2,6 @@
 
 The loss is a RECONSTRUCTION: the paper says that it differentiates the forecast error through random evaluation and
 deployment parts; its formula was not readable."""
-# ruff: noqa: F722 - jaxtyping writes shapes as strings
 from __future__ import annotations
 
 from typing import Any

@@ -2,7 +2,6 @@
 
 Every sampler draws all n scores of an evaluation (as uniforms, then the quantile function of the tail on the k most
 extreme), so that nothing about order statistics is assumed."""
-# ruff: noqa: F722 - jaxtyping writes shapes as strings
 from __future__ import annotations
 
 from functools import partial
