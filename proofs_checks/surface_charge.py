@@ -47,7 +47,7 @@ def sphere_exact(identity):
         return bool(np.sqrt((gap**2).mean()) <= 0.03 * np.sqrt((4 * np.pi * sigma) ** 2).mean())
 
     for side in (1, -1):
-        yield symbolic.equal(lambda *at, side=side: by_images(*at, side=side).density,
+        yield symbolic.equal(lambda *at, side=side: by_images(*at, side=side).density,  # type: ignore[misc]  # one of at for each symbol
                              lambda q, a, d, R, side=side: density(by_images(q, a, d, R, side), a, side), (q, a, d, R))
         l = Symbol("l", integer=True, nonnegative=True)
         yield symbolic.equal(lambda l, a, side=side: by_multipole(sympify(l), sympify(a), side).density,
@@ -333,6 +333,6 @@ def long_wire(wire):
 
     for across, term in ((True, wire.across), (False, wire.along)):
         yield symbolic.equal(lambda *at, term=term: slope(term, *map(sympify, at)),
-                             lambda *at, across=across: both_ends(*map(sympify, at), across=across), (L, R, h))
+                             lambda *at, across=across: both_ends(*map(sympify, at), across=across), (L, R, h))  # type: ignore[misc]  # likewise
     yield symbolic.equal(lambda end, height, ratio: wire.across(0, end, height, 0) + ratio * wire.along(0, end, height, 0), 0,
                          (R, h, k))
