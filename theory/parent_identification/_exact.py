@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
-from sympy import Expr, Matrix, Symbol, cancel, diff, eye, simplify, sympify
-
 __all__ = ["anm_condition", "anm_conditions", "linear_witness", "refute_at"]
 
 
@@ -15,7 +13,7 @@ def anm_condition(p_yyx: Any, p_yy: Any, p_yx: Any, p_yyy: Any) -> Any:
     return p_yyx * p_yy - p_yx * p_yyy
 
 
-def anm_conditions(log_density: Any, y: Symbol, xs: Sequence[Symbol]) -> list[Expr]:
+def anm_conditions(log_density: Any, y: Any, xs: Sequence[Any]) -> list[Any]:
     """D_i for each x_i: all vanish identically iff y - f(x) is independent of x for some f.
 
     `log_density` is log p(y, x) up to a constant, three times differentiable. Vanishing is necessary on any support; it is
@@ -27,6 +25,8 @@ def anm_conditions(log_density: Any, y: Symbol, xs: Sequence[Symbol]) -> list[Ex
     >>> anm_conditions(-(y - x**3)**4 - x**2, y, [x])
     [0]
     """
+    from sympy import Symbol, diff, simplify, sympify
+
     p = sympify(log_density)
     if not isinstance(y, Symbol) or y not in p.free_symbols:
         raise ValueError(f"y={y!r} must be a Symbol that the log density depends on")
@@ -35,10 +35,12 @@ def anm_conditions(log_density: Any, y: Symbol, xs: Sequence[Symbol]) -> list[Ex
     return [simplify(anm_condition(diff(p, y, y, x), diff(p, y, y), diff(p, y, x), diff(p, y, y, y))) for x in xs]
 
 
-def refute_at(condition: Any, point: Mapping[Symbol, Any]) -> bool:
+def refute_at(condition: Any, point: Mapping[Any, Any]) -> bool:
     """Whether a condition is not 0 at a point: then no function makes the set admissible. Exact.
 
     ValueError if the point leaves symbols free."""
+    from sympy import simplify, sympify
+
     value = sympify(condition).subs(dict(point))
     if value.free_symbols:
         raise ValueError(f"point={dict(point)!r} leaves {sorted(map(str, value.free_symbols))} free")
@@ -46,7 +48,7 @@ def refute_at(condition: Any, point: Mapping[Symbol, Any]) -> bool:
 
 
 def linear_witness(B: Sequence[Sequence[Any]], cumulants: Mapping[int, Sequence[Any]], target: int, columns: Sequence[int], *,
-                   order: int = 3) -> dict[tuple[int, ...], Expr]:
+                   order: int = 3) -> dict[tuple[int, ...], Any]:
     """Joint cumulants of the least-squares residual R of `target` on `columns` with these columns, of one order.
 
     x = B x + e, acyclic, independent e with cumulants[k][i] = k-th cumulant of e_i (k = 2 and k = order). Keys are sorted
@@ -59,6 +61,8 @@ def linear_witness(B: Sequence[Sequence[Any]], cumulants: Mapping[int, Sequence[
     >>> {str(k): str(v) for k, v in linear_witness(chain, exponential, 1, [0, 2]).items() if v}
     {'(1, 1, 2)': '1'}
     """
+    from sympy import Matrix, cancel, eye, sympify
+
     d = len(B)
     mixing = Matrix(B)
     if mixing.shape != (d, d) or any(len(cumulants.get(k, ())) != d for k in (2, order)):
