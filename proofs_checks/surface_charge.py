@@ -47,7 +47,7 @@ def sphere_exact(identity):
         return bool(np.sqrt((gap**2).mean()) <= 0.03 * np.sqrt((4 * np.pi * sigma) ** 2).mean())
 
     for side in (1, -1):
-        yield symbolic.equal(lambda *at, side=side: by_images(*at, side=side).density,  # type: ignore[misc]  # one of at for each symbol
+        yield symbolic.equal(lambda q, a, d, R, side=side: by_images(q, a, d, R, side).density,
                              lambda q, a, d, R, side=side: density(by_images(q, a, d, R, side), a, side), (q, a, d, R))
         l = Symbol("l", integer=True, nonnegative=True)
         yield symbolic.equal(lambda l, a, side=side: by_multipole(sympify(l), sympify(a), side).density,
@@ -326,13 +326,13 @@ def long_wire(wire):
         found = diff(form, L) + L / R * diff(form, R) + diff(form, A) / R
         return put(found, (L, R, h), (length, end, height))
 
-    def both_ends(length, end, height, across):  # three-term value of unit charges at +L and -L, k = 1 one way only
+    def both_ends(length, end, height, *, across):  # three-term value of unit charges at +L and -L, k = 1 one way only
         side = end**2 - height**2 - length**2  # x^2
         k_r = (side if across else length**2) / (side + length**2)
         return 2 * (k_r / (end + height) + (1 - k_r) * height / (end * (end + height)))
 
     for across, term in ((True, wire.across), (False, wire.along)):
         yield symbolic.equal(lambda *at, term=term: slope(term, *map(sympify, at)),
-                             lambda *at, across=across: both_ends(*map(sympify, at), across=across), (L, R, h))  # type: ignore[misc]  # likewise
+                             lambda *at, across=across: both_ends(*map(sympify, at), across=across), (L, R, h))
     yield symbolic.equal(lambda end, height, ratio: wire.across(0, end, height, 0) + ratio * wire.along(0, end, height, 0), 0,
                          (R, h, k))

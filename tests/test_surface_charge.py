@@ -351,6 +351,172 @@ def test_rayleigh_ground_limits():
             sim.rayleigh_ground(**{"height": 0.1, "wave": 1.0, "p": (1.0, 0.0), **bad})
 
 
+# --- beyond the sphere ------------------------------------------------------------------------------------------------
+
+
+def test_without_a_matrix_and_iterating_on_one_give_the_same(monkeypatch):
+    vertices, faces = sim.icosphere(4)
+    direct = sim.solve(vertices, faces, OUT, Q, potential=None)
+    monkeypatch.setattr("simulations.surface_charge._solve.DIRECT", 10)
+    kept = sim.solve(vertices, faces, OUT, Q, potential=None)
+    monkeypatch.setattr("simulations.surface_charge._solve.DENSE", 100)
+    free = sim.solve(vertices, faces, OUT, Q, potential=None)
+    for other in (kept, free):
+        assert relative(other.sigma, direct.sigma) < 1e-7 and other.potential == pytest.approx(direct.potential, rel=1e-7)
+    nothing = sim.solve(vertices, faces, OUT, 0 * Q)
+    assert not nothing.sigma.any()
+
+
+@pytest.mark.parametrize("suffix", ["stl", "obj", "msh", "ply"])
+def test_meshes_from_files(tmp_path, suffix):
+    import meshio
+
+    vertices, faces = SPHERE
+    path = tmp_path / f"ball.{suffix}"
+    meshio.Mesh(vertices, [("triangle", faces.astype(np.int32))]).write(path)
+    v, f = sim.read_mesh(path)
+    assert v.shape == vertices.shape and f.shape == faces.shape  # STL lists each vertex six times
+    same = sim.solve(v, f, [[0, 0, 1.5]], [1.0]).total_charge
+    assert same == pytest.approx(sim.solve(vertices, faces, [[0, 0, 1.5]], [1.0]).total_charge, rel=1e-5)
+
+
+def test_files_that_are_no_meshes(tmp_path):
+    import meshio
+
+    (tmp_path / "text.stl").write_text("not a mesh")
+    meshio.Mesh(np.eye(3), [("line", np.array([[0, 1]]))]).write(tmp_path / "line.vtk")
+    square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    meshio.Mesh(square, [("quad", np.array([[0, 1, 2, 3]]))]).write(tmp_path / "quad.obj")
+    for name, said in (("absent.stl", "must be a file"), ("text.stl", "text.stl"), ("line.vtk", "needed triangles"),
+                       ("quad.obj", "needed triangles")):
+        with pytest.raises(ValueError, match=said):
+            sim.read_mesh(tmp_path / name)
+
+
+def test_curvature_of_meshes():
+    gaps = []
+    for frequency in (4, 8):
+        vertices, faces = sim.icosphere(frequency)
+        found = sim.curvature(2 * vertices, faces)
+        assert (found.mean < 0).all()  # a ball: H = -1/a
+        gaps.append(abs(found.mean + 0.5).max())
+        inward = sim.curvature(2 * vertices, faces[:, ::-1])
+        assert inward.mean == pytest.approx(-found.mean, rel=1e-6)
+    assert gaps[1] < gaps[0] / 3 and gaps[1] < 0.01
+    axes = np.array([1.0, 1.0, 1.5])
+    vertices, faces = sim.icosphere(8)
+    found = sim.curvature(vertices * axes, faces)
+    gradient = found.points / axes**2
+    n = gradient / np.linalg.norm(gradient, axis=1, keepdims=True)
+    across = np.eye(3) - n[:, :, None] * n[:, None, :]
+    S = -across @ np.diag(1 / axes**2) @ across / np.linalg.norm(gradient, axis=1)[:, None, None]
+    assert abs(found.shape_operator - S).max() < 0.06 and np.allclose(found.normals, n, atol=0.02)
+    solved = sim.solve(vertices * axes, faces, [[1.5, 0, 0]], [1.0]).sigma
+    two = thy.two_term_sigma(found.points, found.normals, found.mean, [[1.5, 0, 0]], [1.0])
+    assert 0.05 < relative(two, solved) < 0.12  # 8 % on the spheroid (1, 1, 1.5), as with exact curvatures
+    with pytest.raises(ValueError, match="needed 6"):
+        sim.curvature(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([[0, 1, 2]]))
+
+
+def boss_meshes(rings, rim, spokes):
+    """A disc of polar cells, flat, and with its inner unit lifted onto a hemisphere."""
+    radii = np.concatenate([np.linspace(0, 1, rings + 1)[1:], 1 + np.linspace(0, 1, 2 * rings + 1)[1:] ** 1.5 * (rim - 1)])
+    turn = 2 * np.pi * np.arange(spokes) / spokes
+    circle = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
+    plan = np.concatenate([[[0, 0, 0]], *(r * circle for r in radii)])
+    lifted = [np.sin(np.pi / 2 * r) * circle + [0, 0, np.cos(np.pi / 2 * r)] if r < 0.999 else r * circle for r in radii]
+    faces = [[0, 1 + i, 1 + (i + 1) % spokes] for i in range(spokes)]
+    for k in range(len(radii) - 1):
+        a = 1 + k * spokes
+        for i in range(spokes):
+            j = (i + 1) % spokes
+            faces += [[a + i, a + spokes + i, a + spokes + j], [a + i, a + spokes + j, a + j]]
+    return np.concatenate([[[0, 0, 1]], *lifted]), np.array(faces), plan
+
+
+def test_ground_solver_on_a_boss():
+    errors = []
+    for rings in (5, 9):
+        spokes = 4 * rings
+        vertices, faces, plan = boss_meshes(rings, 8.0, spokes)
+        sigma = sim.solve_ground(vertices, faces, plan, [[0, 0, 1.5]], [1.0])[spokes:]
+        a, b, c = (vertices[faces[spokes:, i]] for i in range(3))
+        areas = np.linalg.norm(np.cross(b - a, c - a), axis=1).reshape(-1, 2)
+        # the two triangles of a cell err in opposite ways; together they are compared with the truth
+        charge, area = (sigma.reshape(-1, 2) * areas).sum(axis=1), areas.sum(axis=1)
+        x = (((a + b + c) / 3).reshape(-1, 2, 3) * areas[:, :, None]).sum(axis=1) / area[:, None]
+        r = np.linalg.norm(x, axis=1)
+        plane, cap = (x[:, 2] < 1e-9) & (r > 1.2) & (r < 4), x[:, 2] > 0.2
+        truth = [thy.boss_sigma(x[plane], 1.0, 1.5, 1.0), thy.boss_sigma(x[cap] / r[cap, None], 1.0, 1.5, 1.0)]
+        errors.append([relative((charge / area)[on], t) for on, t in zip((plane, cap), truth, strict=True)])
+    (plane_coarse, cap_coarse), (plane_fine, cap_fine) = errors
+    assert plane_fine < 0.01 and cap_fine < 0.02 and plane_fine < plane_coarse and cap_fine < cap_coarse, errors
+    flat = sim.solve_ground(plan, faces, plan, [[0, 0, 1.5]], [1.0])
+    R = np.linalg.norm(plan[faces].mean(axis=1) - [0, 0, 1.5], axis=1)
+    assert np.allclose(flat, -1.5 / (2 * np.pi * R**3), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("change", "said"), [({"plan": np.ones((4, 3))}, "plan"), ({"plan": np.zeros((3, 3))}, "plan"),
+                                              ({"sources": [[0, 0, -1.0]]}, r"sources\[0\]"), ({"charges": []}, "charges")])
+def test_ground_solver_refuses(change, said):
+    good = {"vertices": np.zeros((4, 3)), "faces": np.array([[0, 1, 2]]), "plan": np.zeros((4, 3)), "sources": [[0, 0, 1.0]],
+            "charges": [1.0]}
+    with pytest.raises(ValueError, match=said):
+        sim.solve_ground(**{**good, **change})
+
+
+# --- the corridors ----------------------------------------------------------------------------------------------------
+
+
+def test_relief_and_its_geometry():
+    made = sim.make_corridor(3)
+    places = np.random.default_rng(0).uniform(-40, 40, (6, 2))
+    z, gradient, hessian = sim.relief(made, *places.T)
+    step = 1e-4
+    for i in range(2):
+        ahead, behind = (sim.relief(made, *(places + sign * step * np.eye(2)[i]).T) for sign in (1, -1))
+        assert np.allclose((ahead[0] - behind[0]) / (2 * step), gradient[:, i], atol=1e-8)
+        assert np.allclose((ahead[1] - behind[1]) / (2 * step), hessian[:, i], atol=1e-8)
+    from simulations.surface_charge._corridor import geometry
+
+    x, n, S = geometry(made, places)
+    assert np.allclose(x[:, 2], z) and (n[:, 2] > 0).all() and np.allclose(np.einsum("pij,pj->pi", S, n), 0, atol=1e-12)
+    # S = -dn along a tangent, by differences
+    ahead = geometry(made, places + step * np.eye(2)[0])
+    tangent = ahead[0] - x
+    assert np.allclose(ahead[1] - n, -np.einsum("pij,pj->pi", S, tangent), atol=1e-7)
+
+
+def test_published_corridors_are_what_the_solver_gives():
+    from simulations.surface_charge import _corridor
+
+    cases = _corridor.published()
+    assert len(cases) == 24 and _corridor.DATA.stat().st_size < 200_000
+    assert all(case[0] == sim.make_corridor(i) for i, case in enumerate(cases))
+    made, places, sigma = cases[5]
+    at, solved = _corridor.solved(made)
+    where = [int(np.abs(at - p).sum(axis=1).argmin()) for p in places]
+    assert np.allclose(at[where], places, atol=1e-3) and np.allclose(solved[where], sigma, rtol=1e-4)
+
+
+def test_scores_of_the_corridors():
+    """As published: on rolling ground under long wires neither curvature formula beats the flat one; the network does."""
+    errors = sim.corridor_errors()
+    assert all(len(v) == 8 and (v > 0).all() for v in errors.values())
+    medians = {k: float(np.median(v)) for k, v in errors.items()}
+    assert [medians[k] for k in ("flat", "two_term", "three_term")] == pytest.approx([0.0288, 0.0372, 0.0415], rel=0.01)
+    assert (errors["network"] < errors["flat"]).all() and medians["network"] < medians["two_term"] / 2
+
+
+def test_validity_report_sees_the_corridor():
+    from simulations.surface_charge import _corridor
+
+    made, places, _ = _corridor.published()[0]
+    x, n, S = _corridor.geometry(made, places)
+    report = thy.validity_report(x, n, S, _corridor._charges(made)[0])
+    assert (report.curvature < 0.5).all() and (report.anisotropy > 0).all()
+
+
 # --- truths of the evidence -------------------------------------------------------------------------------------------
 
 
@@ -383,7 +549,6 @@ def test_a_false_claim_is_not_green():
 def test_claims_that_are_out_of_reach_say_why():
     for claim in (thy.corridor_error, thy.curved_patch_error):
         assert not claim.standing.judgeable and claim.note
-    assert judge(thy.rigidity).green
 
 
 def test_figure(monkeypatch):
@@ -393,4 +558,4 @@ def test_figure(monkeypatch):
     assert np.allclose(data["truth"], 2 * np.sin(np.radians(data["angle"])) ** 2, atol=0.06)
     monkeypatch.setattr("simulations.surface_charge._figure.figure_data", lambda: data)
     page = sim.figure()
-    assert len(page.axes) == 3 and all(a.get_xlabel() and a.get_title(loc="left") for a in page.axes)
+    assert len(page.axes) == 4 and all(a.get_xlabel() and a.get_title(loc="left") for a in page.axes)

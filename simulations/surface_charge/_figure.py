@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from simulations.surface_charge._corridor import corridor_errors
 from simulations.surface_charge._local import local_densities
 from simulations.surface_charge._mesh import icosphere
 from simulations.surface_charge._rayleigh import rayleigh_ground
@@ -13,17 +14,18 @@ from simulations.surface_charge._solve import solve
 __all__ = ["figure", "figure_data"]
 
 COLOURS = {"flat": "#666666", "two_term": "#D55E00", "three_term": "#0072B2"}  # told apart by the colour-blind
-NAMES = {"flat": "tangent plane", "two_term": "two terms, $H\\phi/4\\pi$", "three_term": "three terms"}
+NAMES = {"flat": "tangent plane", "two_term": "two terms, $H\\phi/4\\pi$", "three_term": "three terms",
+         "network": "network, solved targets"}
 MARKERS = {"flat": "s", "two_term": "o", "three_term": "^"}
 
 
 def figure_data() -> dict[str, Any]:
-    """Arrays of the figure; no random numbers, some seconds.
+    """Arrays of the figure; seeded, some seconds.
 
     faces (F,), sphere_error (F,): relative rms error of the solver on the sphere; aspect (A,), flat, two_term, three_term
     (A,): relative rms of local densities within three heights of a charge beside a spheroid (1, 1, c); angle (T,),
     truth, identity (T,): correction to the flat density of gently rolling ground over that of the identity's term at 90
-    degrees, by the angle between ground and field waves."""
+    degrees, by the angle between ground and field waves; corridors: relative rms (8,) on held-out corridors, by method."""
     frequencies = np.array([2, 3, 4, 6, 8, 12])
     aspects = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.8])
     local = np.array([_spheroid_errors(c) for c in aspects])
@@ -31,20 +33,22 @@ def figure_data() -> dict[str, Any]:
     waves = np.array([_rolling_ground(t) for t in angles])
     return {"faces": 20 * frequencies**2, "sphere_error": np.array([_sphere_error(f) for f in frequencies]),
             "aspect": aspects, "flat": local[:, 0], "two_term": local[:, 1], "three_term": local[:, 2],
-            "angle": np.degrees(angles), "truth": waves[:, 0], "identity": waves[:, 1]}
+            "angle": np.degrees(angles), "truth": waves[:, 0], "identity": waves[:, 1],
+            "corridors": corridor_errors()}
 
 
 def figure() -> Any:
-    """A matplotlib Figure with three panels."""
+    """A matplotlib Figure with four panels."""
     from matplotlib.figure import Figure
 
     data = figure_data()
-    page = Figure(figsize=(13.5, 4.4), layout="constrained")
-    panels = page.subplots(1, 3)
+    page = Figure(figsize=(10.5, 8.4), layout="constrained")
+    panels = page.subplots(2, 2).ravel()
     _draw_sphere(panels[0], data)
     _draw_spheroid(panels[1], data)
     _draw_ground(panels[2], data)
-    for letter, panel in zip("abc", panels, strict=True):
+    _draw_corridors(panels[3], data)
+    for letter, panel in zip("abcd", panels, strict=True):
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(True, color="#e6e6e6", linewidth=0.6)
         panel.set_axisbelow(True)
@@ -105,6 +109,8 @@ def _draw_sphere(panel: Any, data: dict[str, Any]) -> None:
     panel.annotate("order $h^2$", (data["faces"][2], 100 * data["sphere_error"][2]), xytext=(14, 8),
                    textcoords="offset points", color="#666666", fontsize=9)
     panel.set(xscale="log", yscale="log", xlabel="faces", ylabel="relative rms, %", title="the solver on the sphere")
+    panel.set_yticks([0.2, 0.5, 1, 2, 5, 10], ["0.2", "0.5", "1", "2", "5", "10"])
+    panel.minorticks_off()
 
 
 def _draw_spheroid(panel: Any, data: dict[str, Any]) -> None:
@@ -114,6 +120,7 @@ def _draw_spheroid(panel: Any, data: dict[str, Any]) -> None:
     panel.set(xscale="log", yscale="log", xlabel="aspect $c$ of the spheroid (1, 1, $c$)",
               ylabel="relative rms near the charge, %", title="exact only where it is round")
     panel.set_xticks([0.5, 0.7, 1.0, 1.5, 2.0, 2.8], ["0.5", "0.7", "1", "1.5", "2", "2.8"])
+    panel.set_yticks([0.3, 1, 3, 10, 30], ["0.3", "1", "3", "10", "30"])
     panel.minorticks_off()
     panel.legend(frameon=False, fontsize=9)
 
@@ -127,3 +134,15 @@ def _draw_ground(panel: Any, data: dict[str, Any]) -> None:
     panel.set(xlabel="angle between ground and field waves, degrees", ylabel="curvature correction",
               title="rolling ground: 0 % to 200 %", xticks=[0, 45, 90, 135, 180])
     panel.legend(frameon=False, fontsize=9)
+
+
+def _draw_corridors(panel: Any, data: dict[str, Any]) -> None:
+    for i, (name, errors) in enumerate(data["corridors"].items()):
+        colour, median = COLOURS.get(name, "#009E73"), 100 * float(np.median(errors))
+        panel.plot(np.full(len(errors), i), 100 * errors, MARKERS.get(name, "D"), color=colour, markersize=5, alpha=0.7)
+        panel.plot([i - 0.25, i + 0.25], [median, median], "-", color=colour, linewidth=2)
+        panel.annotate(f"{median:.1f} %", (i + 0.28, median), va="center", fontsize=9, color=colour)
+    short = [NAMES[name].split(",")[0] for name in data["corridors"]]
+    panel.set_xticks(range(len(short)), short)
+    panel.set(ylim=(0, None), xlabel="density by", ylabel="relative rms, %", xlim=(-0.5, len(data["corridors"]) - 0.2),
+              title="long wires over terrain, 8 held-out corridors")

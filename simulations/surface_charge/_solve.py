@@ -98,10 +98,10 @@ def reach(made: Panels) -> Any:
 
 def matrix(made: Panels, points: Any = None) -> Any:
     """Potentials at points (the centres) of unit charge density on each face: (points, faces)."""
-    from simulations.surface_charge import _kernels
+    from simulations.surface_charge._kernels import dense
 
     at = made.centres if points is None else np.ascontiguousarray(points)
-    return _kernels.dense(at, made.corners, made.normals, made.centres, moments(made), reach(made))
+    return dense(at, made.corners, made.normals, made.centres, moments(made), reach(made))
 
 
 def operator(made: Panels) -> Callable[[Any], Any]:
@@ -109,7 +109,7 @@ def operator(made: Panels) -> Callable[[Any], Any]:
     from scipy.sparse import csr_matrix
     from scipy.spatial import cKDTree
 
-    from simulations.surface_charge import _kernels
+    from simulations.surface_charge._kernels import far_product, near_corrections
 
     tree = cKDTree(made.centres)
     close = tree.query_ball_point(made.centres, np.sqrt(reach(made)))  # of each face, the points near it
@@ -117,9 +117,8 @@ def operator(made: Panels) -> Callable[[Any], Any]:
     pattern = csr_matrix((np.ones(counts.sum()), (np.concatenate(close), np.repeat(np.arange(len(close)), counts))),
                          shape=(len(close), len(close)))
     m = moments(made)
-    data = _kernels.near_corrections(made.centres, made.corners, made.normals, made.centres, m, pattern.indptr,
-                                     pattern.indices)
+    data = near_corrections(made.centres, made.corners, made.normals, made.centres, m, pattern.indptr, pattern.indices)
     near = csr_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
     cx, cy, cz = (np.ascontiguousarray(c) for c in made.centres.T)
     across = np.ascontiguousarray(m.T)
-    return lambda v: _kernels.far_product(made.centres, cx, cy, cz, across, np.ascontiguousarray(v)) + near @ v
+    return lambda v: far_product(made.centres, cx, cy, cz, across, np.ascontiguousarray(v)) + near @ v

@@ -102,4 +102,5 @@ long_wire = Claim(
              "swapped": Wire(WIRE.along, WIRE.across),
              "without_height": WIRE._replace(across=lambda L, R, h, asinh: 2 * L / R)},
     note="Long wires over ground curved across them: the truth tends to 2 k, the identity's term grows like k log(2L/rho)"
-         " without bound. A corridor of long wires is in this regime whatever its clearance.")
+         " without bound, whatever the clearance. The k_parallel part grows in truth as well, where curvature persists along"
+         " the wire; on rolling ground it does not, and a formula that extends it to the wire's ends is wrong there too.")
