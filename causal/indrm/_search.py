@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -15,6 +16,9 @@ RANKING_LANDMARKS, RANKING_LENGTHS = 50, (1.5,)
 TEST_LANDMARKS = 120
 BETTER = 2.0  # standard errors of a paired difference of losses
 DETERMINED = 1e-6
+
+
+_NOTHING = Column(np.empty((0, 0)), np.empty((0, 0)))
 
 
 class Fitted(NamedTuple):
@@ -41,7 +45,8 @@ class Problem:
     """Columns, target and how to regress; keeps what was computed."""
 
     def __init__(self, columns: Sequence[Column], y: np.ndarray, regressor: Any, replicates: int, seed: int) -> None:
-        self.columns, self.y, self.regressor = columns, y, regressor
+        self.columns: Sequence[Column] = columns
+        self.y, self.regressor = y, regressor
         self.replicates, self.seed = replicates, seed
         rows = np.random.default_rng(seed).permutation(len(y))[:LANDMARK_ROWS]
         self.sample = np.sort(rows)
@@ -128,7 +133,10 @@ def risks(problem: Problem, candidates: Sequence[int], most: int,
           mapper: Callable[[Any, Iterable[Any]], Iterable[Any]] = map) -> list[Set]:
     """Every set of at most `most` candidates, in order of rough risk."""
     sets = [s for size in range(min(most, len(candidates)) + 1) for s in combinations(candidates, size)]
-    for s, fit in zip(sets, mapper(problem.rough, sets), strict=True):
+    light = copy(problem)  # what travels to other processes: only what is searched
+    light.columns = [c if j in candidates else _NOTHING for j, c in enumerate(problem.columns)]
+    light._rough, light._fine, light.p_values = {}, {}, {}
+    for s, fit in zip(sets, mapper(light.rough, sets), strict=True):
         problem._rough[s] = fit
     return sorted(sets, key=lambda s: (problem.rough(s).risk, len(s), s))
 

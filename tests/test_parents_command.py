@@ -1,0 +1,67 @@
+"""`refutable parents`: tables in, verdicts out."""
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from proofs_checks.harness.cli import main
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["parents", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    cause, other = rng.normal(size=(2, 400))
+    kind = rng.choice(["u", "v"], size=400)
+    y = cause + cause**2 / 2 + 2 * (kind == "u") + rng.exponential(size=400) / 2
+    return pd.DataFrame({"cause": cause, "other": other, "kind": kind, "Y": y})
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_gets_a_verdict_a_table_and_a_plot(tmp_path, frame, suffix):
+    file = tmp_path / f"data.{suffix}"
+    frame.to_csv(file, index=False) if suffix == "csv" else frame.to_parquet(file)
+    done = run(file, "--target", "Y", "--plot", tmp_path / "plots" / "p.svg")
+    assert done.exit_code == 0, done.output
+    assert "Parents of Y: {cause, kind}" in done.output and "note: column 'kind' is taken as a category" in done.output
+    assert any(line.startswith("*") and "{cause, kind}" in line for line in done.output.splitlines())
+    assert (tmp_path / "plots" / "p.svg").stat().st_size > 1000
+    assert run(file, "--target", "Y").output.splitlines()[:8] == done.output.splitlines()[:8]
+
+
+def test_two_processes_give_the_same_answer(tmp_path, frame):
+    file = tmp_path / "data.csv"
+    frame[["cause", "other", "Y"]].to_csv(file, index=False)
+    assert run(file, "--target", "Y", "--jobs", 2).output == run(file, "--target", "Y").output
+
+
+@pytest.mark.parametrize(("change", "target", "said"), [
+    (lambda f: f, "Z", "has no column 'Z'"), (lambda f: f, "kind", "target 'kind' holds text"),
+    (lambda f: f.assign(name=[f"n{i}" for i in range(len(f))]), "Y", "column 'name' holds text with 400"),
+    (lambda f: f.assign(cause=f.cause.where(f.index != 3)), "Y", "column 'cause' holds nan"),
+    (lambda f: f[:10], "Y", "n=10 rows"), (lambda f: f.assign(Y=1.0), "Y", "is constant")])
+def test_tables_that_cannot_be_used_are_refused_in_one_line(tmp_path, frame, change, target, said):
+    file = tmp_path / "data.csv"
+    change(frame).to_csv(file, index=False)
+    done = run(file, "--target", target)
+    assert done.exit_code == 2 and said in done.output and len(done.output.strip().splitlines()) == 1
+
+
+def test_a_missing_file_is_named(tmp_path):
+    done = run(tmp_path / "none.csv", "--target", "Y")
+    assert done.exit_code == 2 and "none.csv: no such file" in done.output
+
+
+def test_a_thousand_columns(tmp_path):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(300, 1000))
+    table = pd.DataFrame(x, columns=[f"c{j}" for j in range(1000)])
+    table["Y"] = 2 * x[:, 400] + rng.exponential(size=300)
+    table.to_parquet(tmp_path / "wide.parquet")
+    done = run(tmp_path / "wide.parquet", "--target", "Y", "--max-size", 2)
+    assert done.exit_code == 0 and "{c400}" in done.output.splitlines()[0]
