@@ -59,7 +59,8 @@ def recovery(given: argparse.Namespace) -> None:
                 continue
             exact, hits, found, true, chosen, both, seconds = np.sum(good, axis=0)
             print(f"{family:10} {name:16} {len(good):4} {exact / len(good):6.2f} {hits / max(found, 1):6.2f} "
-                  f"{hits / true:6.2f} {chosen / len(good):8.2f} {both / max(chosen, 1):10.2f} {seconds / len(good):7.2f}", flush=True)
+                  f"{hits / true:6.2f} {chosen / len(good):8.2f} {both / max(chosen, 1):10.2f} {seconds / len(good):7.2f}",
+                  flush=True)
 
 
 def scored(method: Method, data: Data) -> tuple[float, ...] | None:
