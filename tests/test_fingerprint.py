@@ -84,3 +84,15 @@ def test_recursion_ends_and_missing_source_falls_back_to_values():
     space: dict = {}
     exec("f = lambda v: v + 1\ng = lambda v: v + 2", space)
     assert describe(space["f"])[0] == "values" and fingerprint(space["f"]) != fingerprint(space["g"])
+
+
+def test_a_submodule_imported_inside_a_function_is_described_the_same_before_and_after_it_is_loaded(load, tmp_path):
+    package = tmp_path / "lazy_rooms"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "part.py").write_text("C = 3\n")
+    f = load("def f(v):\n    from lazy_rooms import part\n    return v * part.C\n")
+    before = fingerprint(f)
+    assert f(2) == 6 and fingerprint(f) == before
+    for name in ("lazy_rooms.part", "lazy_rooms"):
+        sys.modules.pop(name, None)

@@ -353,8 +353,10 @@ class _Binding:
             return
         try:
             found = importlib.import_module(module)
+            if attribute is not None and not hasattr(found, attribute):
+                importlib.import_module(f"{module}.{attribute}")  # a submodule that nobody has loaded yet
             self.imports[name] = found if attribute is None else getattr(found, attribute)
-        except (ImportError, AttributeError):  # a submodule, or nothing: the text of the import is described all the same
+        except (ImportError, AttributeError):  # not there: the text of the import is described all the same
             return
 
 
