@@ -7,6 +7,7 @@ import json
 import linecache
 import math
 import os
+import shutil
 import subprocess
 import sys
 from fractions import Fraction
@@ -442,3 +443,66 @@ def test_symbols_must_be_all_and_different():
     assert found.verdict is Verdict.ERROR and "a is missing" in found.summary
     with pytest.raises(ValueError, match="must have different names"):
         symbolic.equal(x, x, (x, sp.Symbol("x", real=True)))
+
+
+# claims without evidence, and the cache's key
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A small checkout: the harness, the engines, one theory with evidence."""
+    for room in ("theory", "simulations", "causal", "proofs_checks"):
+        (tmp_path / room).mkdir()
+        for path in (ROOT / room).glob("*.py"):
+            if path.name.startswith("__") or path.name in ("claim.py", "_jax.py", "exponents.py"):
+                shutil.copy(path, tmp_path / room)
+    for part in ("engines", "harness"):
+        shutil.copytree(ROOT / "proofs_checks" / part, tmp_path / "proofs_checks" / part,
+                        ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "theory" / "mini.py").write_text(
+        "from theory.claim import Claim, Paper, Source, Standing\n"
+        "P = Paper(slug='mini', title='M', arxiv=None, topics=(), read='abstract')\n"
+        "c = Claim(id='mini.one', paper=P, statement='x', source=Source.PUBLIC, standing=Standing.HOLDS,\n"
+        "          form=lambda x: x * x, mutants={'a': lambda x: x, 'b': lambda x: 2 * x})\n")
+    (tmp_path / "proofs_checks" / "mini.py").write_text(
+        "from proofs_checks.engines import exhaustive\nfrom proofs_checks.harness.judge import evidence\n"
+        "from theory import mini as thy\n\n\n@evidence(thy.c)\ndef c(f):\n"
+        "    yield exhaustive.forall([(i,) for i in range(9)], lambda i: f(i) == i**2)\n")
+    return tmp_path
+
+
+def python(folder, *args, **settings):
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return subprocess.run([sys.executable, *args], cwd=folder, env={**env, "PYTHONPATH": str(folder), **settings},
+                          capture_output=True, text=True, check=False)
+
+
+def test_a_claim_without_evidence_makes_the_whole_run_fail(checkout):
+    pytest_run = ("-m", "pytest", "-q", "-p", "proofs_checks.harness.plugin", "-p", "no:cacheprovider", "proofs_checks")
+    assert python(checkout, *pytest_run).returncode == 0
+    (checkout / "theory" / "orphan.py").write_text(
+        (checkout / "theory" / "mini.py").read_text().replace("mini", "orphan"))
+    done = python(checkout, *pytest_run)
+    assert done.returncode == 1 and "not green: orphan.one: no evidence is registered" in done.stdout, done.stdout
+
+
+def test_the_cache_key_covers_whatever_a_claim_can_reach(checkout):
+    package = checkout / "theory" / "wide"
+    package.mkdir()
+    for name, text in {"__init__": "LIMIT = 3\n", "own": "from . import beside\nfrom importlib import import_module\n"
+                       "def later(kind):\n    return import_module(f'theory.wide.{kind}')\n",
+                       "beside": "LIMIT = 3\n", "lazy": "LIMIT = 3\n"}.items():
+        (package / f"{name}.py").write_text(text)
+    (package / "table.yaml").write_text("limit: 3\n")
+    (checkout / "proofs_checks" / "mini.py").write_text("import theory.wide.own\n")
+    code = "from proofs_checks.harness.cache import sources; print(sources('proofs_checks.mini'))"
+
+    def key(**settings):
+        done = python(checkout, "-c", code, **settings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    keys = [key(), key(JAX_ENABLE_X64="0")]
+    for name in ("__init__.py", "beside.py", "lazy.py", "table.yaml"):
+        (package / name).write_text((package / name).read_text().replace("3", "4"))
+        keys.append(key())
+    assert len(set(keys)) == 6 and key() == keys[-1]

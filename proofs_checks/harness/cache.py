@@ -2,13 +2,15 @@
 used only if it is intact and its certificate is accepted again.
 
 The key covers the check (claim, variant, position, subject, error probability, budget), the source of every module of
-ours that the evidence can reach, our data files, and the versions of the libraries. A broken entry is as good as none."""
+ours that the evidence can reach, our data files, the versions of the libraries, and the settings of jax in the
+environment. A broken entry is as good as none."""
 from __future__ import annotations
 
 import ast
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -107,15 +109,18 @@ def decode(value: Any) -> Any:
 
 @functools.lru_cache(maxsize=128)
 def sources(module: str) -> str:
-    """A hash of every file of ours that `module` or the judge can import, of our data files, and of the libraries."""
+    """A hash of every file of ours that `module` or the judge can import, of our data files, of the libraries and of the
+    environment's settings for jax."""
     from proofs_checks.harness.report import versions
 
     seen: dict[str, str] = {}
     for name in (module, ALWAYS):
         _reach(name, seen)
     data = {str(p.relative_to(ROOT)): hashlib.sha256(p.read_bytes()).hexdigest()
-            for room in ROOMS for p in sorted((ROOT / room).rglob("*")) if p.suffix in (".json", ".csv", ".npz", ".txt")}
-    return _hash([sorted(seen.items()), data, versions()])
+            for room in ROOMS for p in sorted((ROOT / room).rglob("*"))
+            if p.is_file() and p.suffix not in (".py", ".pyc") and "__pycache__" not in p.parts}
+    settings = {k: v for k, v in os.environ.items() if k.startswith(("JAX_", "XLA_")) and k != "JAX_COMPILATION_CACHE_DIR"}
+    return _hash([sorted(seen.items()), data, versions(), settings])
 
 
 def _reach(module: str, seen: dict[str, str]) -> None:
@@ -124,17 +129,36 @@ def _reach(module: str, seen: dict[str, str]) -> None:
         return
     text = path.read_bytes()
     seen[module] = hashlib.sha256(text).hexdigest()
-    for name in _imports(ast.parse(text)):
+    if "." in module:
+        _reach(module.rpartition(".")[0], seen)  # importing a module runs its packages first
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for name in _imports(ast.parse(text), package):
         _reach(name, seen)
 
 
-def _imports(tree: ast.AST) -> Iterator[str]:
+def _imports(tree: ast.AST, package: str) -> Iterator[str]:
+    """The modules that a module of `package` names in its imports, and in calls of `import_module`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (a.name for a in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-            yield from (f"{node.module}.{a.name}" for a in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            outer = package.split(".")[:len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*outer, *([node.module] if node.module else [])])
+            yield base
+            yield from (f"{base}.{a.name}" for a in node.names)
+        elif isinstance(node, ast.Call) and node.args and "import_module" in ast.unparse(node.func):
+            yield from _named(node.args[0])
+
+
+def _named(argument: ast.expr) -> Iterator[str]:
+    """What `import_module` may be asked for: one name, or anything in the package that an f-string begins with. (A whole
+    room is not meant: there the name is a slug, and every slug has its own key.)"""
+    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+        yield argument.value
+    if isinstance(argument, ast.JoinedStr) and isinstance(first := argument.values[0], ast.Constant):
+        folder = ROOT.joinpath(*(parts := str(first.value).rstrip(".").split(".")))
+        if len(parts) > 1 and parts[0] in ROOMS and folder.is_dir():
+            yield from (".".join([*parts, p.stem]) for p in sorted(folder.glob("*.py")) if p.name != "__init__.py")
 
 
 def _file(module: str) -> Path | None:

@@ -110,8 +110,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Collector(config), "proofs_checks.harness.collector")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Remember the session, whose exit status the report may change."""
+    _state(session.config)["session"] = session
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print the table; write report.json if every claim was judged, partial.json otherwise."""
+    """Print the table; write report.json if every claim was judged, partial.json otherwise.
+
+    A complete report that is not green makes the run fail, even where no item could: a claim without evidence has none."""
     found = _state(config)["found"]
     if not found:
         return
@@ -124,6 +131,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for line in report.table(whole):
         terminalreporter.write_line(line)
     terminalreporter.write_line(f"written: {path}")
+    for line in report.problems(whole) if complete else ():
+        terminalreporter.write_line(f"not green: {line}")
+        _state(config)["session"].exitstatus = _state(config)["session"].exitstatus or pytest.ExitCode.TESTS_FAILED
 
 
 def _entries(found: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:

@@ -18,7 +18,7 @@ __all__ = ["build", "claim_entry", "facts", "failure", "problems", "reproduction
 
 SCHEMA = "refutable/report/1"
 LIBRARIES = ("refutable", "jax", "jaxlib", "numpy", "scipy", "sympy", "hypothesis", "python-flint", "z3-solver", "cvxpy",
-             "clarabel", "networkx", "numba", "statsmodels", "python-sat", "dd")
+             "clarabel", "networkx", "numba", "statsmodels", "python-sat", "dd", "equinox", "mpmath", "pandas", "scikit-learn")
 
 Record = dict[str, Any]
 
