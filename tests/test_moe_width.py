@@ -4,8 +4,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from proofs_checks import _moe_width as evidence
 from simulations import moe_width as sim
 from simulations._jax import jax, jnp
+from theory import moe_width as thy
 
 X, Y = sim.example_data(8, 4)
 EXPERTS = 4
@@ -92,3 +94,171 @@ def test_adam_is_adam():
         theta = {k: theta[k] - step[k] for k in g}
         assert trace.prediction[0, t] == pytest.approx(np.asarray(forward(theta, "softmax", 1, 1 / width)[0]), rel=1e-9)
         assert trace.update_norm[0, t] == pytest.approx(float(jnp.linalg.norm(step["w"])), rel=1e-9)
+
+
+# ---- the simulator
+
+def test_blocks_seeds_and_steps_change_no_bit():
+    one = sim.simulate(300, **LIKE, steps=2, seeds=3, key=5)
+    more = sim.simulate(300, **LIKE, steps=4, seeds=5, key=5)
+    for a, b in zip(one, more, strict=True):
+        assert np.array_equal(a, b[:3, :3])
+    other = sim.simulate(300, **LIKE, steps=2, seeds=3, key=6)
+    assert not np.isclose(one.loss, other.loss).any()
+
+
+def test_a_sweep_compiles_once():
+    from simulations.moe_width._kernel import train
+
+    sim.simulate(64, **LIKE, steps=2, seeds=2)
+    before = train._cache_size()
+    for width, gate in ((65, "sigmoid"), (256, "topk_renorm"), (1000, "topk_masked"), (4097, "softmax")):
+        sim.simulate(width, gate=gate, parametrisation="ntp", x=X, y=Y, steps=3, seeds=2)
+    assert train._cache_size() == before
+
+
+def test_precisions_agree():
+    single, double = (sim.simulate(128, **LIKE, steps=3, initial=start(128), seeds=1, dtype=d) for d in ("float32", "float64"))
+    for a, b in zip(single, double, strict=True):
+        assert a == pytest.approx(b, rel=1e-3, abs=1e-5)
+
+
+def test_gradients_stay_accurate_far_below_the_floats_of_32_bit():
+    """Two experts whose logits are 240 apart: dl/dr = l' g_1 g_2 (f_1 - f_2) with g_2 = exp(-240) = 6e-105."""
+    width = 4
+    net = {"U": np.full((width, 1), 50.0), "V": np.full((2, width, 1), 50.0), "a": np.array([[1.0] * 4, [-1.0] * 4]),
+           "w": np.array([[60.0] * 4, [0.0] * 4])}
+    trace = sim.simulate(width, gate="softmax", parametrisation="sp0", x=[[1.0]], y=[0.0], experts=2, steps=0, seeds=1,
+                         initial=net)
+    assert trace.router_gradient[0, 0] == pytest.approx(4.0 * np.exp(-240.0) * 8.0, rel=1e-12)
+
+
+def test_ties_pick_exactly_the_active_experts_and_warn():
+    net = start(16) | {"w": np.zeros((EXPERTS, 16))}
+    with pytest.warns(UserWarning, match="tie"):
+        trace = sim.simulate(16, gate="topk_renorm", parametrisation="mup", x=X, y=Y, active=2, steps=0, seeds=1, initial=net)
+    outputs = np.einsum("en,enp->ep", net["a"], np.tanh(np.einsum("end,pd->enp", net["V"], X))) / 16
+    assert trace.prediction[0, 0] == pytest.approx(outputs[:2].mean(axis=0)) and trace.gate_max[0, 0] == 0.5
+
+
+def test_a_lone_expert_has_no_router_gradient():
+    renormalised = sim.simulate(64, gate="topk_renorm", parametrisation="mup", x=X, y=Y, active=1, steps=3, seeds=2)
+    assert not renormalised.router_gradient.any() and not renormalised.logit_change.any()
+    assert (renormalised.gate_max == 1).all()
+    masked = sim.simulate(64, gate="topk_masked", parametrisation="mup", x=X, y=Y, active=1, steps=3, seeds=2)
+    assert masked.router_gradient.all()
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"active": 5}, ("active=5", "experts=4")), ({"gate": "hard"}, ("gate='hard'", "softmax")), ({"width": 0}, ("width=0",)),
+    ({"parametrisation": "gamma(2)"}, ("gamma(2)", "0.5")), ({"parametrisation": "gamma(1.2.3)"}, ("gamma(1.2.3)",)),
+    ({"parametrisation": "sp"}, ("'sp'", "mup")), ({"optimiser": "lion"}, ("optimiser='lion'", "adam")),
+    ({"y": Y[:3]}, ("y", "(3,)", "(8,)")), ({"x": X[0]}, ("x", "(4,)")), ({"seeds": 0}, ("seeds=0",)),
+    ({"steps": -1}, ("steps=-1",)), ({"dtype": "float16"}, ("dtype='float16'",)), ({"x": X * np.nan}, ("x", "nan")),
+    ({"expert_rates": [1, 2]}, ("expert_rates", "4")), ({"expert_means": {"b": 1}}, ("expert_means", "'b'")),
+    ({"initial": {}, "seeds": 1}, ("initial", "U")), ({"initial": start(8), "seeds": 2}, ("seeds=2", "initial")),
+    ({"initial": start(8) | {"a": np.zeros((4, 9))}, "seeds": 1, "width": 8}, ("initial['a']", "(4, 9)"))])
+def test_bad_input_is_refused_by_name(changes, words):
+    with pytest.raises(ValueError) as error:
+        sim.simulate(**{"width": 16, **LIKE, **changes})
+    assert all(word in str(error.value) for word in words)
+
+
+def test_the_plain_trainer_of_the_evidence_agrees():
+    net = start(6, d=2, experts=3)
+    x, y = sim.example_data(3, 2)
+    for gate, active in COMBINATIONS[:5]:
+        trace = sim.simulate(6, gate=gate, active=active, parametrisation="mup", x=x, y=y, experts=3, steps=3, seeds=1,
+                             learning_rate=1.0, initial=net)
+        moved = evidence.trained(net, gate, active)
+        f = np.array([[a @ np.tanh(v @ p) / 6 for a, v in zip(moved["a"], moved["V"], strict=True)] for p in x])
+        r = np.array([[w @ np.tanh(moved["U"] @ p) / 6 for w in moved["w"]] for p in x])
+        expected = [evidence.plain_gates(a, b, gate, active)[0] @ b for a, b in zip(r, f, strict=True)]
+        assert trace.prediction[0, 3] == pytest.approx(np.array(expected), rel=1e-11)
+
+
+# ---- the limit
+
+def test_quadrature_and_particles_agree_and_refuse():
+    x, y = sim.example_data(4, 2)
+    for gate in ("softmax", "sigmoid"):
+        fine, coarse, drawn = (sim.limit(gate=gate, x=x, y=y, steps=2, **how) for how in (
+            {"method": "quadrature"}, {"method": "quadrature", "nodes": 43}, {"method": "particles"}))
+        assert fine.prediction == pytest.approx(coarse.prediction, abs=1e-7)
+        assert fine.prediction == pytest.approx(drawn.prediction, abs=0.02) and not fine.prediction[0].round(12).any()
+    sparse = sim.limit(gate="topk_renorm", active=1, x=x, y=y, steps=3, method="particles", particles=512)
+    assert (sparse.gates.sum(axis=1) == 1).all() and not sparse.logits.any()
+    assert np.array_equal(sparse.gates[0], sparse.gates[-1])  # no slope: the first choice stands
+    for changes, word in (({"x": X, "y": Y}, "d=4"), ({"gate": "topk_masked"}, "topk_masked"), ({"method": "exact"}, "exact"),
+                          ({"active": 9}, "active=9")):
+        with pytest.raises(ValueError, match=word):
+            sim.limit(**{"gate": "softmax", "x": x, "y": y, "method": "quadrature", **changes})
+
+
+# ---- closed forms
+
+def test_gates_and_gradients_of_the_theory_agree_with_autodiff():
+    rng = np.random.default_rng(1)
+    logits, outputs, error = rng.normal(size=(8, 4)), rng.normal(size=(8, 4)), rng.normal(size=8)
+    for gate, active in COMBINATIONS:
+        g = thy.gates(logits, gate=gate, active=active)
+        assert g == pytest.approx(np.asarray(gates(jnp.asarray(logits.T), gate, active)).T, abs=1e-14)
+        slope = jax.vmap(jax.grad(lambda r, f, n=gate, k=active: (gates(r[:, None], n, k)[:, 0] * f).sum()))(
+            jnp.asarray(logits), jnp.asarray(outputs))
+        found = thy.logit_gradient(logits, outputs, error, gate=gate, active=active)
+        assert found == pytest.approx(error[:, None] * np.asarray(slope), abs=1e-13)
+        if gate == "softmax":
+            assert (np.abs(found) <= thy.logit_gradient_bound(g, outputs, error) * (1 + 1e-12)).all()
+    assert thy.gates([[2.0, 2.0, 2.0]], gate="topk_masked", active=2).tolist() == [[1 / 3, 1 / 3, 0]]
+    with pytest.raises(ValueError, match="active=None"):
+        thy.gates(logits, gate="topk_masked")
+    with pytest.raises(ValueError, match=r"\(3,\)"):
+        thy.logit_gradient(logits, outputs, error[:3])
+
+
+def test_small_closed_forms():
+    assert thy.dense_rate(2.0, 4) == 0.5 and thy.adam_carry_over() == pytest.approx(0.67006, abs=5e-6)
+    from scipy.special import erf
+
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    u = np.random.default_rng(1).normal(size=(200_000, 3)) / 3**0.5
+    assert thy.arcsine_kernel(x) == pytest.approx(erf(u @ x.T).T @ erf(u @ x.T) / len(u), abs=5 / len(u) ** 0.5)
+
+
+def test_the_table_is_what_the_rule_predicts():
+    for row in thy.EXPONENTS:
+        if row.parametrisation != "sp0":  # the only row that is not stable
+            said = thy.predicted_exponent(gate=row.gate, parametrisation=row.parametrisation, quantity=row.quantity, t=row.t)
+            assert said == row.exponent, row.fact
+    for changes, word in (({"t": 0, "quantity": "logit_change"}, "t=0"), ({"gate": "x"}, "gate='x'"), ({"t": -1}, "t=-1"),
+                          ({"parametrisation": "sp0"}, "sp0"), ({"quantity": "loss"}, "loss")):
+        with pytest.raises(ValueError, match=word):
+            thy.predicted_exponent(**{"gate": "softmax", "parametrisation": "mup", "quantity": "router_gradient", "t": 1,
+                                      **changes})
+
+
+# ---- the coordinate check
+
+def test_coordinate_check_of_an_equinox_model():
+    report = sim.coordinate_check(*sim.example_mixture(X, Y), widths=(16, 64, 256), seeds=8, steps=2)
+    assert (report.stable, report.learns_features, report.specialises, report.router_learns) == ("yes", "yes", "no", "no")
+    assert report.exponents["expert_distance"].lower < -0.5 < report.exponents["expert_distance"].upper
+    assert "experts specialise? no" in report.text and "n^-0" in report.text
+
+
+def test_coordinate_check_of_any_functions():
+    """A state of plain arrays, whose outputs grow with the width and whose features stand still."""
+    def build(width, key):
+        return np.random.default_rng(np.asarray(jax.random.key_data(key))).normal(size=(5, 3)) * width, 0
+
+    def observe(state):
+        outputs, t = state
+        return {"prediction": outputs.sum(axis=1), "logits": outputs, "outputs": outputs + t, "features": np.ones(4)}
+
+    report = sim.coordinate_check(build, lambda state: (state[0], state[1] + 1), observe)
+    assert (report.stable, report.learns_features, report.specialises) == ("no", "no", "yes")
+    for bad, word in (({"widths": (1, 2)}, "widths"), ({"steps": 0}, "steps=0"), ({"seeds": 3}, "seeds=3")):
+        with pytest.raises(ValueError, match=word):
+            sim.coordinate_check(build, lambda state: state, observe, **bad)
+    with pytest.raises(ValueError, match="features"):
+        sim.coordinate_check(build, lambda state: state, lambda state: {"prediction": [0], "logits": [[0]], "outputs": [[0]]})

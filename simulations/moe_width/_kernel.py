@@ -163,6 +163,29 @@ def _draw(key: PRNGKeyArray, i: Array, width: Array, constants: Constants, shape
                r * constants.router_scale.astype(dtype))
 
 
+def _measure(sums: _Sums, first: Array, *, neurons: Array, y: Array, router: Router, constants: Constants
+             ) -> tuple[Array, Array, Array, Array]:
+    """A row of the table, the logits, and the derivatives of the loss by the sums of outputs and of logits."""
+    experts, samples = sums.logits.shape
+    outputs, logits = sums.outputs * constants.multiplier[:, None], sums.logits * constants.router_multiplier
+    routing = route(logits, outputs, router)
+    prediction = (routing.gates * outputs).sum(axis=0)
+    error = prediction - y
+    by_logit = error[None, :] * routing.slope
+    change = logits - first
+    pairs = outputs[:, None, :] - outputs[None, :, :]
+    largest = jnp.arange(experts)[:, None] == jnp.argmax(logits, axis=0)[None, :]
+    gap = logits.max(axis=0) - jnp.where(largest, -jnp.inf, logits).max(axis=0)  # inf for a single expert
+    numbers = jnp.stack([
+        _rms(by_logit), _rms(change), _rms(pairs) * (experts / max(experts - 1, 1)) ** 0.5,
+        jnp.sqrt(sums.move / (neurons * (experts * samples))), jnp.sqrt(sums.trunk / (neurons * samples)),
+        jnp.sqrt(sums.update), routing.gates.max(axis=0).mean(),
+        0.5 * (error**2).mean(), routing.tie.astype(jnp.float64)])
+    row = jnp.concatenate([numbers, prediction, jnp.abs(by_logit).max(axis=0), gap])
+    return (row, logits, error[None, :] * routing.gates / samples * constants.multiplier[:, None],
+            by_logit / samples * constants.router_multiplier)
+
+
 @partial(jax.jit, static_argnames=("adam", "blocks", "rooms", "dtype"))
 def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds: Int[Array, ""],
           x: Float[Array, "samples d"], y: Float[Array, " samples"], router: Router, constants: Constants, given: Net,
@@ -207,24 +230,7 @@ def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds
         net, memory, *_, sums = jax.lax.fori_loop(0, count, block, (net, memory, _at(net, 0), _at(memory, 0), nothing))
         return (net, start, memory), sums
 
-    def measure(sums: _Sums, first: Array) -> tuple[Array, Array, Array, Array]:
-        outputs, logits = sums.outputs * constants.multiplier[:, None], sums.logits * constants.router_multiplier
-        routing = route(logits, outputs, router)
-        prediction = (routing.gates * outputs).sum(axis=0)
-        error = prediction - y
-        by_logit = error[None, :] * routing.slope
-        change = logits - first
-        pairs = outputs[:, None, :] - outputs[None, :, :]
-        largest = jnp.arange(experts)[:, None] == jnp.argmax(logits, axis=0)[None, :]
-        gap = logits.max(axis=0) - jnp.where(largest, -jnp.inf, logits).max(axis=0)  # inf for a single expert
-        numbers = jnp.stack([
-            _rms(by_logit), _rms(change), _rms(pairs) * (experts / max(experts - 1, 1)) ** 0.5,
-            jnp.sqrt(sums.move / (neurons * (experts * samples))), jnp.sqrt(sums.trunk / (neurons * samples)),
-            jnp.sqrt(sums.update), routing.gates.max(axis=0).mean(),
-            0.5 * (error**2).mean(), routing.tie.astype(jnp.float64)])
-        row = jnp.concatenate([numbers, prediction, jnp.abs(by_logit).max(axis=0), gap])
-        return (row, logits, error[None, :] * routing.gates / samples * constants.multiplier[:, None],
-                by_logit / samples * constants.router_multiplier)
+    measure = partial(_measure, neurons=neurons, y=y, router=router, constants=constants)
 
     def one(seed: Array, carry: Any) -> Any:
         state, table = carry

@@ -1,0 +1,244 @@
+"""Evidence for theory/moe_width: gates exactly; training by runs over widths, with decisions of stated error."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from sympy import Dummy, diff, sqrt, symbols, sympify
+
+from proofs_checks import _moe_width as exact
+from proofs_checks.engines import exhaustive, exponent, falsify, sequential, sos, symbolic
+from proofs_checks.harness.evidence import Check
+from proofs_checks.harness.judge import evidence
+from simulations import moe_width as sim
+from theory import moe_width as thy
+
+Checks = Iterator[Check]
+GATES = ("softmax", "sigmoid", "topk_renorm", "topk_masked")
+U = symbols("u1:4", positive=True)
+F = symbols("f1:4", real=True)
+MUP: dict[str, Any] = {"gate": "softmax", "parametrisation": "mup"}
+
+
+@evidence(thy.router_gradient)
+def router_gradient(form: Any) -> Checks:
+    def weighted(slope: Any, at: Any) -> Any:
+        """Of a chosen expert and of one left out."""
+        u, f = at[:3], at[3:]
+        return slope(u, (1, 0, 1), f, 0) + 2 * slope(u, (1, 0, 1), f, 1)
+
+    def agrees(gate: str, u: Any, f: Any, chosen: Any, e: int) -> bool:
+        u = list(map(Fraction, u))
+        return bool(getattr(form, gate)(u, chosen, f, e) == exact.slope(gate, u, chosen, f, e))
+
+    for gate in GATES:
+        yield symbolic.equal(lambda *at, g=gate: weighted(partial(exact.slope, g), at),
+                             lambda *at, g=gate: weighted(getattr(form, g), at), (*U, *F))
+    sizes = exact.drawn().flatmap(lambda case: st.tuples(
+        st.sampled_from(GATES), st.just(case[0]), st.just(case[1]),
+        st.lists(st.integers(0, 1), min_size=len(case[0]), max_size=len(case[0])).filter(any).map(tuple),
+        st.integers(0, len(case[0]) - 1)))
+    yield falsify.forall(sizes, agrees)
+
+
+def _slope(gate: Any, u: Any, f: Any, chosen: Any, e: int) -> Any:
+    """df/dr_e of f = sum_e g_e f_e for gates given as a function."""
+    moved = gate([exact.Dual(v, int(i == e)) for i, v in enumerate(u)], chosen)
+    return u[e] * exact.dual(sum((g * v for g, v in zip(moved, f, strict=True)), exact.Dual(0))).slope
+
+
+@evidence(thy.zero_sum)
+def zero_sum(form: Any) -> Checks:
+    def total(u: Any, f: Any, chosen: Any) -> Any:
+        g = form.gate(u, chosen)
+        return sum(form.coefficient(g[e]) * _slope(form.gate, u, f, chosen, e) for e in range(len(u)))
+
+    yield symbolic.equal(lambda *at: total(at[:3], at[3:], (1, 0, 1)), 0, (*U, *F))
+    yield exhaustive.forall(lambda: ((u, f, m) for (u, f) in exact.tables(3) for m in ((1, 1, 1), (1, 0, 1))),
+                            lambda u, f, chosen: total(u, f, chosen) == 0)
+
+
+@evidence(thy.gradient_bound)
+def gradient_bound(form: Any) -> Checks:
+    def bounded(u: Any, f: Any) -> bool:
+        u = list(map(Fraction, u))
+        return all(abs(exact.slope("softmax", u, (1,) * len(u), f, e)) <= form.factor(u[e] / sum(u)) * form.spread(f, e)
+                   for e in range(len(u)))
+
+    def gap(others: Any, mean: Any) -> Any:
+        """`others` = 1 - g_e; `mean` in [-1, 1], the others' average of (f_e - f_j) / max |f_e - f_j|: any number of them."""
+        return form.factor(1 - others) - (1 - others) * others * mean
+
+    yield sos.nonnegative(gap, ["others", "mean"], given=lambda others, mean: (others, 1 - others, 1 - mean))
+    yield exhaustive.forall(lambda: (case for size in (2, 3) for case in exact.tables(size)), bounded)
+    yield falsify.forall(exact.drawn(), bounded)
+
+
+@evidence(thy.lone_expert)
+def lone_expert(form: Any) -> Checks:
+    def chosen(order: Any) -> tuple[int, ...]:
+        return tuple(int(e in order[:form.active]) for e in range(3))
+
+    def holds(u: Any, f: Any, order: Any, e: int) -> bool:
+        return bool(sum(form.gate(u, chosen(order))) == 1 and _slope(form.gate, u, f, chosen(order), e) == 0)
+
+    def flat(*at: Any) -> Any:
+        u, f = at[:3], at[3:]
+        return sum(_slope(form.gate, u, f, chosen((0, 1, 2)), e) ** 2 for e in range(3)) + sum(form.gate(u, chosen((0, 1, 2))))
+
+    yield symbolic.equal(flat, 1, (*U, *F))
+    yield exhaustive.forall(lambda: ((u, f, order, e) for (u, f) in exact.tables(3) for order in permutations(range(3))
+                                     for e in range(3)), holds)
+
+
+@evidence(thy.threshold_rule)
+def threshold_rule(form: Any) -> Checks:
+    def exactly(r: Any, k: int) -> bool:
+        return len(form.rule(r, k)) == k
+
+    yield exhaustive.forall(lambda: ((r, k) for size in (1, 2, 3, 4) for r in product(range(3), repeat=size)
+                                     for k in range(1, size + 1)), exactly, given=lambda r, k: form.given(r))
+    yield falsify.forall(
+        st.lists(st.integers(-9, 9), min_size=1, max_size=8).flatmap(
+            lambda r: st.tuples(st.just(tuple(r)), st.integers(1, len(r)))), exactly, given=lambda r, k: form.given(r))
+
+
+@evidence(thy.permutation)
+def permutation(form: Any) -> Checks:
+    def commutes(seed: int, order: Any, gate: str, tied: bool) -> bool:
+        net = exact.start(seed, 5, 3, 2, tied=tied)
+        moved = {k: v[list(order)] if k in form.permuted else v for k, v in net.items()}
+        first, second = exact.trained(net, gate, 1), exact.trained(moved, gate, 1)
+        # sums over three experts in another order: 1e-15, times what three steps of order 1 amplify it by
+        return all(np.abs(second[k] - (first[k][list(order)] if k != "U" else first[k])).max() < 1e-11 for k in net)
+
+    yield falsify.forall(st.tuples(st.integers(0, 10**6), st.sampled_from(list(permutations(range(3)))),
+                                   st.sampled_from(GATES), st.booleans()), commutes,
+                         given=lambda seed, order, gate, tied: form.given(tied))
+
+
+@evidence(thy.dense_equivalence)
+def dense_equivalence(form: Any) -> Checks:
+    names = symbols("eta E a b p q y", positive=True)
+
+    def readout(eta: Any, experts: Any, a: Any, b: Any, p: Any, q: Any, y: Any) -> Any:
+        """a after a step, of one expert with two neurons (features p and q) among E equal ones."""
+        eta, experts, a, b, p, q, y = map(sympify, (eta, experts, a, b, p, q, y))
+        own = Dummy()
+        f = (own * p + b * q + (experts - 1) * (a * p + b * q)) / experts
+        return a - eta * diff((f - y) ** 2 / 2, own).subs(own, a)
+
+    def dense(eta: Any, experts: Any, a: Any, b: Any, p: Any, q: Any, y: Any) -> Any:
+        rate, a, b, p, q, y = map(sympify, (form.rate(eta, experts), a, b, p, q, y))
+        own = Dummy()
+        return a - rate * diff((own * p + b * q - y) ** 2 / 2, own).subs(own, a)
+
+    def same(experts: int, eta: int) -> bool:
+        with_experts = sim.limit(gate=form.gate, experts=experts, x=exact.X, y=exact.Y, steps=3, method="quadrature",
+                                 learning_rate=float(eta), nodes=15).prediction
+        alone = sim.limit(gate="softmax", experts=1, x=exact.X, y=exact.Y, steps=3, method="quadrature",
+                          learning_rate=float(form.rate(Fraction(eta), experts)), nodes=15).prediction
+        return bool(np.abs(with_experts - alone).max() < 1e-12)  # the same sums: rounding only
+
+    yield symbolic.equal(readout, dense, names)
+    yield exhaustive.forall([(2, 1), (4, 2)], same, scope="3 steps, mean-field limits")
+
+
+@evidence(thy.limit_rate)
+def limit_rate(form: Any) -> Checks:
+    yield exponent.slope_within(partial(exact.limit_error, rate=float(form.rate(Fraction(2), exact.EXPERTS))),
+                                form.exponent, tol=0.08, widths=exact.WIDTHS)
+
+
+@evidence(thy.sparse_limit)
+def sparse_limit(form: Any) -> Checks:
+    yield sequential.mean_within(partial(exact.distances, t=3), partial(exact.sparse_distance, form.gate, form.active, 3),
+                                 tol=0.05, upper=4.0, chunk=100, cap=5000)
+
+
+@evidence(thy.freeze)
+def freeze(form: Any) -> Checks:
+    rates = tuple(c for c in (0, 1) if form.given(c))
+    yield sequential.mean_within(partial(exact.frozen, rates=rates), form.share, tol=0.3, chunk=60, cap=1200)
+
+
+@evidence(thy.freeze_in_mean)
+def freeze_in_mean(slope: Any) -> Checks:
+    yield exponent.slope_within(exact.group_rms, slope, tol=0.4, widths=exact.WIDTHS, lower=-1.0, upper=3.0, chunk=10)
+
+
+@evidence(thy.adam_updates)
+def adam_updates(ratio: Any) -> Checks:
+    first, second = symbols("b1 b2", positive=True)
+
+    def directly(one: Any, two: Any) -> Any:
+        """The moments after g = 1 and then 0, each divided by what corrects its bias."""
+        one, two = sympify(one), sympify(two)
+        m, v = one * (1 - one) / (1 - one**2), two * (1 - two) / (1 - two**2)
+        return m / sqrt(v)
+
+    yield symbolic.equal(lambda a, b: directly(a, b) ** 2, lambda a, b: ratio(sympify(a), sympify(b)) ** 2, (first, second))
+    yield sequential.mean_within(exact.carried, lambda: float(ratio(0.9, 0.999)), tol=0.1, upper=2.0, chunk=60)
+
+
+@evidence(thy.adam_collapse)
+def adam_collapse(form: Any) -> Checks:
+    kinds = tuple({**MUP, "optimiser": "adam", "learning_rate": 0.2, "adam_epsilon": eps} for eps in (0.1, 0.001, 0.0)
+                  if form.given(eps))
+    yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=6, kinds=kinds), form.exponent, tol=0.12,
+                                widths=exact.WIDTHS)
+
+
+def _sets_of_experts(given: Any) -> tuple[dict[str, Any], ...]:
+    """Exchangeable experts, and two sets that are not, as far as `given` lets them in."""
+    return tuple([{}] * bool(given(True)) + [{"expert_rates": r} for r in exact.UNEQUAL if given(False)])
+
+
+@evidence(thy.collapse)
+def collapse(form: Any) -> Checks:
+    kinds = tuple({**MUP, **kind} for kind in _sets_of_experts(form.given))
+    yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=5, kinds=kinds), form.exponent, tol=0.08,
+                                widths=exact.WIDTHS)
+
+
+@evidence(thy.late_specialisation)
+def late_specialisation(form: Any) -> Checks:
+    kinds = tuple({**MUP, "learning_rate": 6.0, "t": t} for t in (3, 40) if form.given(t))
+    yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=0, kinds=kinds, widths=(32, 128, 512)),
+                                form.exponent, tol=0.08, widths=(32, 128, 512))
+
+
+@evidence(thy.trilemma)
+def trilemma(form: Any) -> Checks:
+    kinds = tuple({"gate": form.gate, "active": 2, "parametrisation": p, **kind}
+                  for p, kind in product(("ntp", "gamma(0.75)", "mup"), _sets_of_experts(form.given)))
+    yield exponent.slope_within(partial(exact.growth, quantity="feature_move*expert_distance", t=1, kinds=kinds),
+                                form.exponent, tol=0.08, widths=exact.WIDTHS, chunk=90)
+
+
+@evidence(thy.topk_breaks_symmetry)
+def topk_breaks_symmetry(form: Any) -> Checks:
+    kinds = ({"gate": form.gate, "active": 2, "parametrisation": "mup"},)
+    yield exponent.slope_within(partial(exact.growth, quantity="feature_move*expert_distance", t=2, kinds=kinds), 0, tol=0.12,
+                                widths=exact.WIDTHS)
+
+
+def _of_row(row: thy.Row) -> Any:
+    """The procedure for a row of the table."""
+    kinds = ({"gate": row.gate, "parametrisation": row.parametrisation, "active": row.active, "data": row.data},)
+
+    def exponent_of_row(value: Any) -> Checks:
+        yield exponent.slope_within(partial(exact.growth, quantity=row.quantity, t=row.t, kinds=kinds), value,
+                                    tol=row.tolerance, widths=exact.WIDTHS, upper=2.0, chunk=60)
+
+    exponent_of_row.__name__ = exponent_of_row.__qualname__ = row.fact
+    return exponent_of_row
+
+
+for _row in thy.EXPONENTS:
+    globals()[_row.fact] = evidence(thy.CLAIMS[_row.fact])(_of_row(_row))
