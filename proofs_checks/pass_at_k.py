@@ -13,7 +13,7 @@ from sympy import Min, Symbol, exp, symbols, sympify
 
 from proofs_checks import _pass_at_k as exact
 from proofs_checks._pass_at_k import Series, derivative, drawn_policies, drawn_prompts, fractions, inner
-from proofs_checks.engines import exhaustive, falsify, interval, sequential, symbolic
+from proofs_checks.engines import exhaustive, falsify, interval, sequential, smt, symbolic
 from proofs_checks.harness.evidence import Check
 from proofs_checks.harness.judge import evidence
 from simulations import pass_at_k as sim
@@ -42,6 +42,9 @@ def gradient_weight(weight: Any) -> Checks:
 @evidence(thy.reweighting)
 def reweighting(form: Any) -> Checks:
     yield symbolic.equal(lambda p, k: (1 - p) * derivative(lambda x: form.weight(x, k), p), form.decay, (p, k))
+    for drawn in (2, 5):
+        yield smt.forall(lambda p, larger, k=drawn: form.weight(p, k) > form.weight(larger, k), ("p", "larger"),
+                         given=lambda p, larger: (p >= 0, p < larger, larger <= 1))
     yield exhaustive.forall(lambda: product(GRID, GRID, range(1, 13)),
                             lambda p, larger, k: form.weight(p, k) > form.weight(larger, k),
                             given=lambda p, larger, k: p < larger and form.given(k))
@@ -203,14 +206,17 @@ def two_prompt_threshold(form: Any) -> Checks:
 
 @evidence(thy.degradation)
 def degradation(form: Any) -> Checks:
-    def along(change: Fraction, square: Fraction, curvature: Fraction, smooth: Fraction, share: Fraction) -> bool:
+    def bounds(change: Any, square: Any, curvature: Any, smooth: Any, share: Any) -> tuple[Any, ...]:
         """J_1 on the line is change eta + curvature square eta^2 / 2: the family that attains the bounds."""
         c = abs(change)
         step, half = share * form.limit(c, smooth, square), form.limit(c, smooth, square) / 2
         moved, best = (change * eta + curvature * square * eta ** 2 / 2 for eta in (step, half))
         rise = form.gain(smooth) * share  # J_k rises by eta square, minus the curvature
-        return bool(moved < 0 and -best >= form.fall(c, smooth, square)
-                    and rise * square + curvature * square * rise ** 2 / 2 > 0)
+        return moved < 0, -best >= form.fall(c, smooth, square), rise * square + curvature * square * rise ** 2 / 2 > 0
+
+    def hypotheses(change: Any, square: Any, curvature: Any, smooth: Any, more: Any) -> tuple[Any, ...]:
+        """Those of the claim, and change != 0, which `conflict` implies; `more` > 0 gives every share in (0, 1)."""
+        return (form.smooth(curvature, smooth), form.conflict(change), change ** 2 > 0, square > 0, smooth > 0, more > 0)
 
     def in_bandit(prompts: Any, k: int, share: Fraction) -> bool:
         """A bandit whose success rates are rational in theta, 1/2 + x / (1 + x^2) at x = offset + feature theta."""
@@ -224,11 +230,13 @@ def degradation(form: Any) -> Checks:
         return bool(moved < 0 and -best >= form.fall(abs(change), smooth, square))
 
     signed = [Fraction(n) for n in (-2, -1, 1, 2)]
+    yield smt.forall(lambda change, square, curvature, smooth, more:
+                     bounds(change, square, curvature, smooth, more / (1 + more)),
+                     ("change", "square", "curvature", "smooth", "more"), given=hypotheses)
     yield exhaustive.forall(
         lambda: product(signed, [Fraction(1, 3), Fraction(4)], [Fraction(n, 2) for n in range(-6, 7)],
-                        [Fraction(1), Fraction(2)], [Fraction(1, 8), Fraction(1, 2), Fraction(7, 8)]), along,
-        given=lambda change, square, curvature, smooth, share:
-        form.smooth(curvature, smooth) and form.conflict(change))
+                        [Fraction(1), Fraction(2)], [Fraction(1, 8), Fraction(1, 2), Fraction(7, 8)]),
+        lambda *case: all(bounds(*case)), given=lambda *case: all(hypotheses(*case)))
     easy, hard = ((st.tuples(fractions(*offset, 8), fractions(*feature, 2))) for offset, feature in
                   (((0, 7), (-2, 6)), ((-7, 1), (-6, 2))))
     two = st.tuples(easy, hard).map(lambda t: tuple((Fraction(1, 2), b, f) for b, f in t))

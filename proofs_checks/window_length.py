@@ -25,7 +25,7 @@ from proofs_checks._window_length import (
     twins,
     with_window,
 )
-from proofs_checks.engines import exhaustive, falsify, sequential, symbolic
+from proofs_checks.engines import exhaustive, falsify, sequential, smt, sos, symbolic
 from proofs_checks.harness.judge import evidence
 from theory import window_length as thy
 from theory.window_length import clock_pair, two_chain_excess
@@ -184,10 +184,15 @@ def two_chains(excess):
 
 @evidence(thy.envelope)
 def envelope(bounds):
-    def between(rho, window):
+    def both(rho, window):
         excess = twin_excess(rho, window) if window < 6 else two_chain_excess(rho, window)
-        return bounds.lower(rho, window) <= excess**2 <= bounds.upper(rho, window)
+        return excess**2 >= bounds.lower(rho, window), excess**2 <= bounds.upper(rho, window)
 
+    def between(rho, window):
+        return all(both(rho, window))
+
+    for window in (1, 3, 4):  # at 2 each false bound is the squared excess itself
+        yield smt.forall(partial(both, window=window), "rho", given=lambda rho: (rho > -1, rho < 1))
     yield exhaustive.forall(lambda: product([F(k, 16) for k in range(-15, 16) if k], (*range(1, 13), 40)), between)
     yield falsify.forall(st.tuples(st.integers(1, 99).map(lambda k: F(k, 100)), st.integers(1, 30)), between)
 
@@ -222,6 +227,9 @@ def map_worse(excess):
     def above_bayes(rho, window):
         return excess(rho, window) > 4 * (risk(twins(rho), EVEN, window) - oracle(twins(rho), EVEN, window))
 
+    for window in (1, 2, 3, 4):
+        yield smt.forall(lambda rho, window=window: excess(rho, window) > twin_excess(rho, window), "rho",
+                         given=lambda rho: (rho > 0, rho < 1))
     yield exhaustive.forall(lambda: product(RHOS, range(1, 8)), same)
     yield exhaustive.forall(lambda: product([F(k, 10) for k in range(1, 10)], range(1, 7)), above_bayes)
     yield falsify.forall(twin_cases, same, examples=40)
@@ -271,6 +279,7 @@ def no_finite_window(excess):
     yield symbolic.equal(uniform, lambda window: excess(Rational(1), Rational(1), window), (W,))
     for window in (1, 2, 3):
         yield symbolic.equal(partial(averaged, window=window), partial(excess, window=window), (alpha, beta))
+    yield sos.nonnegative(excess, ("alpha", "beta", "W"), given=lambda a, b, window: (a > 0, b > 0, window >= 0))
     yield exhaustive.forall(lambda: product(range(1, 4), range(1, 4), range(13)), same)
 
 
