@@ -21,7 +21,7 @@ import toy
 from proofs_checks.engines import exhaustive, falsify, sequential, symbolic
 from proofs_checks.harness.bind import bind
 from proofs_checks.harness.certificate import seal, to_json
-from proofs_checks.harness.evidence import Check, Evidence, Rung, Verdict
+from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
 from proofs_checks.harness.fingerprint import fingerprint
 from proofs_checks.harness.judge import Trial, evidence, judge
 from proofs_checks.harness.recheck import CertificateError, recheck
@@ -506,3 +506,30 @@ def test_the_cache_key_covers_whatever_a_claim_can_reach(checkout):
         (package / name).write_text((package / name).read_text().replace("3", "4"))
         keys.append(key())
     assert len(set(keys)) == 6 and key() == keys[-1]
+
+
+# samples and settings
+
+def test_a_sample_that_ignores_its_key_is_an_error():
+    same = sequential.mean_within(lambda key, n: np.random.default_rng(0).random(n), 0.5, tol=0.1).run()
+    assert same.verdict is Verdict.ERROR and "the same for every key" in same.summary
+    constant = sequential.mean_within(lambda key, n: np.full(n, 0.5), 0.5, tol=0.01).run()
+    assert constant.verdict is Verdict.HOLDS  # a constant is what it is for every key
+
+
+@pytest.mark.parametrize("sample", [
+    lambda key, n: np.full(n, 0.5 + 1j), lambda key, n: ["0.5"] * n,
+    lambda key, n: np.ma.masked_array(uniform(key, n), uniform(key, n) < 0.9)])
+def test_samples_that_are_not_plain_real_numbers_are_errors(sample):
+    found = sequential.mean_within(sample, 0.5, tol=0.1).run()
+    assert found.verdict is Verdict.ERROR and "needed real numbers" in found.summary
+
+
+@pytest.mark.parametrize(("make", "text"), [
+    (lambda: Context(alpha="a"), "alpha='a' must lie"), (lambda: Context(budget=1.5), "budget=1.5 must be a whole number"),
+    (lambda: Context(stream=5), "stream=5 must be text"),
+    (lambda: falsify.forall(toy.cases, lambda p, k: True, examples=2.5), r"examples=2\.5 must be a whole number"),
+    (lambda: falsify.forall(5, lambda p, k: True), "strategy=5 must be a strategy")])
+def test_settings_of_wrong_types_are_refused_by_name(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()

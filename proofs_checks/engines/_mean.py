@@ -108,7 +108,10 @@ def mean_check(mean: Mean) -> Check:
 
 def _draw(mean: Mean, stream: str, chunk: int, n: int) -> Any:
     """The observations of one chunk. ValueError if they are not n numbers in [lower, upper]."""
-    x = np.asarray(mean.observe(chunk_key(stream, chunk), n), dtype=np.float64)
+    raw = mean.observe(chunk_key(stream, chunk), n)
+    if isinstance(raw, np.ma.MaskedArray) or np.asarray(raw).dtype.kind in "cSU":
+        raise ValueError(f"the sample is a {type(raw).__name__} of {np.asarray(raw).dtype}, needed real numbers, none masked")
+    x = np.asarray(raw, dtype=np.float64)
     if x.shape != (n,):
         raise ValueError(f"the sample has shape {x.shape}, needed ({n},)")
     bad = np.flatnonzero(~((x >= mean.lower) & (x <= mean.upper)))  # nan fails both
@@ -160,10 +163,14 @@ def _decide(mean: Mean, context: Context) -> Evidence:
     limit = mean.cap if context.budget is None else context.budget
     histogram, total, n, chunks = np.zeros(2 * mean.cells + 1, dtype=np.int64), 0.0, 0, 0
     verdict: Verdict = Verdict.UNDECIDED
+    last: Any = None
     rejected: dict[str, float | None] = {}
     while verdict is Verdict.UNDECIDED and n < limit:
         # always a whole chunk, cut here: the bits of a stream depend on neither the cap nor the budget
-        x = _draw(mean, context.stream, chunks, mean.chunk)[:limit - n]
+        drawn = _draw(mean, context.stream, chunks, mean.chunk)
+        if last is not None and _repeats(last, drawn):
+            raise ValueError(f"the sample is the same for every key (chunks {chunks - 1} and {chunks}); use the key")
+        x, last = drawn[:limit - n], drawn
         histogram, total, n, chunks = histogram + _histogram(mean, x), total + float(x.sum()), n + len(x), chunks + 1
         verdict, rejected = _look(mean, histogram, context.alpha)
     where = {"stream": context.stream, "chunk": mean.chunk, "chunks": chunks, "observations": n}
@@ -174,6 +181,14 @@ def _decide(mean: Mean, context: Context) -> Evidence:
         witness={**where, "alpha": context.alpha} if verdict is Verdict.REFUTED else None,
         certificate=_certificate(mean, verdict, rejected, histogram, context.alpha, where),
         trusted_base=("the sampler and its generator", "floating point"))
+
+
+def _repeats(one: Any, other: Any) -> bool:
+    """Whether two chunks are equal beyond chance: 20 observations or more apart from the commonest, at the same places
+    of 64 or more, which has probability below 1e-16 if the chunks are independent."""
+    if len(one) < 64 or not np.array_equal(one, other):
+        return False
+    return len(one) - int(np.unique(one, return_counts=True)[1].max()) >= 20
 
 
 def _summary(mean: Mean, verdict: Verdict, histogram: Any, estimate: float, alpha: float) -> str:

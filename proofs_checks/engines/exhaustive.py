@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from proofs_checks.engines._cases import (
@@ -35,7 +36,7 @@ def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predic
     `Vacuous` is raised by `.run()` if no case was examined; an exception in the predicate gives ERROR; a scope larger
     than the budget (cases; 10,000,000 by default) is UNDECIDED."""
     if isinstance(cases, Iterator):
-        cases = list(cases)  # an iterator could be walked only once
+        cases = list(islice(cases, LIMIT + 1))  # an iterator could be walked only once
     given_out: list[Any] = []
 
     def every() -> Iterator[tuple[Any, ...]]:

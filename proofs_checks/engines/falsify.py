@@ -43,8 +43,10 @@ def forall(strategy: SearchStrategy[Any], predicate: Predicate, *, given: Predic
     The witness is hypothesis's smallest failing case. The stream is keyed by the context, nothing is remembered between
     runs. `Vacuous` is raised by `.run()` if no drawn case satisfies `given`; an exception in the predicate gives ERROR.
     ValueError if examples < 1."""
-    if examples < 1:
-        raise ValueError(f"examples={examples} must be at least 1")
+    if type(examples) is not int or examples < 1:
+        raise ValueError(f"examples={examples!r} must be a whole number, at least 1")
+    if not isinstance(strategy, SearchStrategy):
+        raise ValueError(f"strategy={strategy!r} must be a strategy of hypothesis")
 
     def decide(context: Context) -> Evidence:
         return _search(strategy, predicate, given, min(examples, context.budget or examples), scope, context)

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
+from numbers import Real
 from typing import Any
 
 from proofs_checks.harness.certificate import seal
@@ -81,10 +82,12 @@ class Context:
     label: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
+        if not isinstance(self.stream, str):
+            raise ValueError(f"stream={self.stream!r} must be text")
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha={self.alpha!r} must lie strictly between 0 and 1")
-        if self.budget is not None and self.budget < 1:
-            raise ValueError(f"budget={self.budget!r} must be at least 1, or None")
+        if self.budget is not None and (type(self.budget) is not int or self.budget < 1):
+            raise ValueError(f"budget={self.budget!r} must be a whole number, at least 1, or None")
 
 
 @dataclass(frozen=True, kw_only=True)
