@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from sympy import Dummy, diff, sqrt, symbols, sympify
+from sympy import sqrt, symbols, sympify
 
 from proofs_checks import _moe_width as exact
 from proofs_checks.engines import exhaustive, exponent, falsify, sequential, sos, symbolic
@@ -22,6 +22,7 @@ Checks = Iterator[Check]
 GATES = ("softmax", "sigmoid", "topk_renorm", "topk_masked")
 U = symbols("u1:4", positive=True)
 F = symbols("f1:4", real=True)
+SMALL = (32, 128, 512)  # widths of the longer runs
 MUP: dict[str, Any] = {"gate": "softmax", "parametrisation": "mup"}
 
 
@@ -124,19 +125,16 @@ def permutation(form: Any) -> Checks:
 
 @evidence(thy.dense_equivalence)
 def dense_equivalence(form: Any) -> Checks:
-    names = symbols("eta E a b p q y", positive=True)
+    names = symbols("eta E a p s y", positive=True)
 
-    def readout(eta: Any, experts: Any, a: Any, b: Any, p: Any, q: Any, y: Any) -> Any:
-        """a after a step, of one expert with two neurons (features p and q) among E equal ones."""
-        eta, experts, a, b, p, q, y = map(sympify, (eta, experts, a, b, p, q, y))
-        own = Dummy()
-        f = (own * p + b * q + (experts - 1) * (a * p + b * q)) / experts
-        return a - eta * diff((f - y) ** 2 / 2, own).subs(own, a)
+    def readout(eta: Any, experts: Any, a: Any, p: Any, s: Any, y: Any) -> Any:
+        """a after a step: of a neuron with feature p in one of E equal experts, whose other neurons add up to s."""
+        f = (exact.Dual(a, 1) * p + s + (experts - 1) * (a * p + s)) / experts
+        return a - eta * (f.value - y) * f.slope
 
-    def dense(eta: Any, experts: Any, a: Any, b: Any, p: Any, q: Any, y: Any) -> Any:
-        rate, a, b, p, q, y = map(sympify, (form.rate(eta, experts), a, b, p, q, y))
-        own = Dummy()
-        return a - rate * diff((own * p + b * q - y) ** 2 / 2, own).subs(own, a)
+    def dense(eta: Any, experts: Any, a: Any, p: Any, s: Any, y: Any) -> Any:
+        f = exact.Dual(a, 1) * p + s
+        return a - form.rate(eta, experts) * (f.value - y) * f.slope
 
     def same(experts: int, eta: int) -> bool:
         with_experts = sim.limit(gate=form.gate, experts=experts, x=exact.X, y=exact.Y, steps=3, method="quadrature",
@@ -190,8 +188,8 @@ def adam_updates(ratio: Any) -> Checks:
 def adam_collapse(form: Any) -> Checks:
     kinds = tuple({**MUP, "optimiser": "adam", "learning_rate": 0.2, "adam_epsilon": eps} for eps in (0.1, 0.001, 0.0)
                   if form.given(eps))
-    yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=6, kinds=kinds), form.exponent, tol=0.12,
-                                widths=exact.WIDTHS)
+    yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=6, kinds=kinds, widths=SMALL),
+                                form.exponent, tol=0.12, widths=SMALL, chunk=60)
 
 
 def _sets_of_experts(given: Any) -> tuple[dict[str, Any], ...]:
@@ -209,8 +207,8 @@ def collapse(form: Any) -> Checks:
 @evidence(thy.late_specialisation)
 def late_specialisation(form: Any) -> Checks:
     kinds = tuple({**MUP, "learning_rate": 6.0, "t": t} for t in (3, 40) if form.given(t))
-    yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=0, kinds=kinds, widths=(32, 128, 512)),
-                                form.exponent, tol=0.08, widths=(32, 128, 512))
+    yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=0, kinds=kinds, widths=SMALL),
+                                form.exponent, tol=0.08, widths=SMALL, chunk=60)
 
 
 @evidence(thy.trilemma)

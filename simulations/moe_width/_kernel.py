@@ -101,23 +101,33 @@ def _features(w: Array, x: Array) -> Array:
     return jnp.tanh(jnp.einsum("rbd,pd->rbp", w, x))  # rows block samples
 
 
-def _gradient(net: Net, x: Array, pull: Array, push: Array) -> Net:
-    """Of the loss by one block; `pull`, `push (experts, samples)` are its derivatives by the sums of outputs, logits."""
-    active = _features(net.w, x)
+def _gradient(net: Net, active: Array, x: Array, pull: Array, push: Array) -> Net:
+    """Of the loss by one block with features `active`; `pull`, `push (experts, samples)` are its derivatives by the sums of
+    outputs and of logits."""
     z, h = active[:-1], active[-1]
     back = jnp.concatenate([net.a[:, :, None] * pull[:, None, :], jnp.einsum("eb,ep->bp", net.r, push)[None]])
     return Net(jnp.einsum("rbp,pd->rbd", (1 - active * active) * back, x), jnp.einsum("ebp,ep->eb", z, pull),
                jnp.einsum("bp,ep->eb", h, push))
 
 
-def _forward(net: Net, start: Array, x: Array, update: Array) -> _Sums:
-    active = _features(net.w, x)
-    move = active - _features(start, x)
+def _forward(net: Net, active: Array, first: Array, update: Array) -> _Sums:
+    """What a block with features `active`, at the start `first`, adds to the sums."""
+    move = active - first
     move = move * move
     wide = jnp.float64
     return _Sums(jnp.einsum("eb,bp->ep", net.r, active[-1]).astype(wide),
                  jnp.einsum("eb,ebp->ep", net.a, active[:-1]).astype(wide), move[:-1].sum().astype(wide),
                  move[-1].sum().astype(wide), (update * update).sum().astype(wide))
+
+
+def _started(new: Net, i: Array, carry: Any, x: Array, store: bool) -> Any:
+    """The buffers and sums with block i at its start."""
+    (net, seen, first, memory), sums = carry
+    active = _features(new.w, x)
+    found, mark = _forward(new, active, active, jnp.zeros((), x.dtype)), active if store else new.w
+    blank = jax.tree.map(lambda b: jnp.zeros(b.shape[1:], b.dtype), memory)
+    seen = _put(seen, mark, i) if store else seen
+    return (_put(net, new, i), seen, _put(first, mark, i), _put(memory, blank, i)), jax.tree.map(jnp.add, sums, found)
 
 
 def _rates(constants: Constants, dtype: Any) -> Net:
@@ -186,15 +196,15 @@ def _measure(sums: _Sums, first: Array, *, neurons: Array, y: Array, router: Rou
             by_logit / samples * constants.router_multiplier)
 
 
-@partial(jax.jit, static_argnames=("adam", "blocks", "rooms", "dtype"))
+@partial(jax.jit, static_argnames=("adam", "blocks", "rooms", "dtype", "store"))
 def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds: Int[Array, ""],
           x: Float[Array, "samples d"], y: Float[Array, " samples"], router: Router, constants: Constants, given: Net,
-          use_given: Bool[Array, ""], *, adam: bool, blocks: int, rooms: tuple[int, int], dtype: str) -> Array:
+          use_given: Bool[Array, ""], *, adam: bool, blocks: int, rooms: tuple[int, int], dtype: str, store: bool) -> Array:
     """What is recorded, (rooms seeds, rooms steps + 1, numbers and per-sample columns); rows beyond are zeros.
 
-    `blocks` and `rooms` are capacities. `given` replaces the draw where `use_given`."""
-    experts, (samples, d) = constants.mean.shape[0], x.shape
-    low = x.astype(dtype)
+    `blocks` and `rooms` are capacities. `given` replaces the draw where `use_given`. `store` keeps the features of all
+    neurons, now and at the start, instead of computing them again: faster, samples / d times the memory."""
+    experts, (samples, d), low = constants.mean.shape[0], x.shape, x.astype(dtype)
     empty = Net(*(jnp.zeros((blocks, *s), dtype) for s in ((experts + 1, BLOCK, d), (experts, BLOCK), (experts, BLOCK))))
     memory = _Memory(empty, empty) if adam else None
     nothing = _Sums(*(jnp.zeros(s) for s in ((experts, samples), (experts, samples), (), (), ())))
@@ -202,12 +212,9 @@ def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds
 
     def begin(key: PRNGKeyArray, state: Any) -> Any:
         def block(i: Array, carry: Any) -> Any:
-            (net, start, memory), sums = carry
             new = jax.lax.cond(use_given, lambda: jax.tree.map(lambda b: b.astype(dtype), _at(given, i)),
                                lambda: _draw(key, i, width, constants, (experts, d), dtype))
-            found = _forward(new, new.w, low, jnp.zeros((), dtype))
-            blank = jax.tree.map(lambda b: jnp.zeros(b.shape[1:], dtype), memory)
-            return (_put(net, new, i), _put(start, new.w, i), _put(memory, blank, i)), jax.tree.map(jnp.add, sums, found)
+            return _started(new, i, carry, low, store)
 
         return jax.lax.fori_loop(0, count, block, (state, nothing))
 
@@ -215,20 +222,23 @@ def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds
         rates = _rates(constants, dtype)
 
         def block(i: Array, carry: Any) -> Any:
-            net, memory, old, moments, sums = carry
-            direction = _gradient(old, low, pull.astype(dtype), push.astype(dtype))
+            net, seen, memory, old, active, moments, sums = carry
+            active = active if store else _features(old.w, low)
+            direction = _gradient(old, active, low, pull.astype(dtype), push.astype(dtype))
             if adam:
                 direction, moments = _adam(direction, moments, constants, t, dtype)
                 memory = _put(memory, moments, i)
             change = jax.tree.map(lambda g, rate: -rate * g, direction, rates)
             new = jax.tree.map(jnp.add, old, change)
-            found = _forward(new, _at(start, i), low, change.r)
-            net, after = _put(net, new, i), jnp.minimum(i + 1, blocks - 1)
-            return net, memory, _at(net, after), _at(memory, after), jax.tree.map(jnp.add, sums, found)
+            active = _features(new.w, low)
+            found = _forward(new, active, _at(first, i) if store else _features(_at(first, i), low), change.r)
+            net, seen, after = _put(net, new, i), _put(seen, active, i) if store else seen, jnp.minimum(i + 1, blocks - 1)
+            return (net, seen, memory, *(_at(b, after) for b in (net, seen, memory)), jax.tree.map(jnp.add, sums, found))
 
-        net, start, memory = state
-        net, memory, *_, sums = jax.lax.fori_loop(0, count, block, (net, memory, _at(net, 0), _at(memory, 0), nothing))
-        return (net, start, memory), sums
+        net, seen, first, memory = state
+        ahead = [_at(b, 0) for b in (net, seen, memory)]  # read ahead, so that buffers are written in place
+        net, seen, memory, *_, sums = jax.lax.fori_loop(0, count, block, (net, seen, memory, *ahead, nothing))
+        return (net, seen, first, memory), sums
 
     measure = partial(_measure, neurons=neurons, y=y, router=router, constants=constants)
 
@@ -249,7 +259,8 @@ def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds
         return state, table.at[seed].set(rows)
 
     table = jnp.zeros((*rooms, len(NUMBERS) + len(PER_SAMPLE) * samples))
-    return jax.lax.fori_loop(0, seeds, one, ((empty, empty.w, memory), table))[1]
+    marks = jnp.zeros((blocks, experts + 1, BLOCK, samples), dtype) if store else empty.w
+    return jax.lax.fori_loop(0, seeds, one, ((empty, marks if store else None, marks, memory), table))[1]
 
 
 def _rms(values: Array) -> Array:

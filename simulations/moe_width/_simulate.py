@@ -13,6 +13,7 @@ from simulations.moe_width._kernel import BLOCK, CAPACITY, NUMBERS, PER_SAMPLE, 
 
 __all__ = ["GATES", "Scaling", "Trace", "example_data", "scaling", "simulate"]
 
+FEATURES = 2**24  # features of all neurons are kept in memory below this number of them, twice
 GATES = ("softmax", "sigmoid", "topk_renorm", "topk_masked")
 
 
@@ -116,7 +117,8 @@ def simulate(width: int, *, gate: str, parametrisation: str, optimiser: str = "s
     table = np.asarray(train(
         draws, *(jnp.asarray(v, jnp.int64) for v in (width, steps, seeds)), jnp.asarray(x), jnp.asarray(y),
         Router(jnp.asarray(gate == "sigmoid"), jnp.asarray(gate != "topk_masked"), jnp.asarray(chosen, jnp.int64)),
-        constants, given, jnp.asarray(initial is not None), adam=adam, blocks=blocks, rooms=rooms, dtype=dtype))
+        constants, given, jnp.asarray(initial is not None), adam=adam, blocks=blocks, rooms=rooms, dtype=dtype,
+        store=(experts + 1) * len(x) * blocks * BLOCK < FEATURES))
     table = table[:seeds, :steps + 1]
     found = {name: table[:, :, i] for i, name in enumerate(NUMBERS)}
     if found.pop("tie").any():
