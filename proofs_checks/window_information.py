@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import Any
 
 from hypothesis import strategies as st
-from sympy import exp, symbols
+from sympy import cancel, exp, symbols
 
 from proofs_checks._window_information import (
     DRAWN,
@@ -107,8 +107,9 @@ def sharp_bound(bound):
 
     def gap(read, *w):
         m, read_ = Fraction(len(w)), Fraction(read)
-        return (bound.radicand(read_, thy.participation(w), m) * sum(w) ** 2
-                - (m * sum(w[:read]) - bound.centre(read_, m) * sum(w)) ** 2)
+        found = (bound.radicand(read_, thy.participation(w), m) * sum(w) ** 2
+                 - (m * sum(w[:read]) - bound.centre(read_, m) * sum(w)) ** 2)
+        return found if isinstance(found, Fraction) else cancel(found)  # a polynomial: c has sum(w) in its denominator
 
     for size, read in ((4, 1), (6, 3)):  # without the cap, over all reals, from both sides
         yield sos.nonnegative(partial(gap, read), size)
