@@ -228,7 +228,8 @@ def topk_breaks_symmetry(form: Any) -> Checks:
 
 def _of_row(row: thy.Row) -> Any:
     """The procedure for a row of the table."""
-    kinds = ({"gate": row.gate, "parametrisation": row.parametrisation, "active": row.active, "data": row.data},)
+    kinds = ({"gate": row.gate, "parametrisation": row.parametrisation, "active": row.active, "data": row.data,
+              **dict(row.settings)},)
 
     def exponent_of_row(value: Any) -> Checks:
         yield exponent.slope_within(partial(exact.growth, quantity=row.quantity, t=row.t, kinds=kinds), value,

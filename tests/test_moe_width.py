@@ -227,7 +227,7 @@ def test_small_closed_forms():
 
 def test_the_table_is_what_the_rule_predicts():
     for row in thy.EXPONENTS:
-        if row.parametrisation != "sp0":  # the only row that is not stable
+        if row.parametrisation != "sp0" and not row.settings:  # neither unstable nor out of the ordinary
             said = thy.predicted_exponent(gate=row.gate, parametrisation=row.parametrisation, quantity=row.quantity, t=row.t)
             assert said == row.exponent, row.fact
     for changes, word in (({"t": 0, "quantity": "logit_change"}, "t=0"), ({"gate": "x"}, "gate='x'"), ({"t": -1}, "t=-1"),

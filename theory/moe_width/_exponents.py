@@ -22,7 +22,7 @@ WORDS = {"router_gradient": r"\partial\ell/\partial r", "logit_change": r"r(t)-r
 
 class Row(NamedTuple):
     """A cell of the table: quantity ~ n^exponent after t updates. `wrong` are false exponents, by name; `data` is (samples,
-    dimensions) of what it was decided on."""
+    dimensions) of what it was decided on; `settings` are further ones of the run, called `label` in the claim's name."""
 
     gate: str
     parametrisation: str
@@ -33,12 +33,14 @@ class Row(NamedTuple):
     tolerance: float = 0.08
     active: int = 1
     data: tuple[int, int] = (4, 2)
+    label: str = ""
+    settings: tuple[tuple[str, Any], ...] = ()
 
     @property
     def fact(self) -> str:
         """The name of the claim, for example mup_softmax_router_gradient_1."""
         kind = re.sub(r"\W", "", self.parametrisation)
-        return f"{kind}_{self.gate}_{self.quantity}_{self.t}"
+        return "_".join(filter(None, (kind, self.label, self.gate, self.quantity, str(self.t))))
 
 
 _STAYS = {"vanishes": -HALF, "grows": HALF}
@@ -75,6 +77,13 @@ EXPONENTS = (
     Row("softmax", "sp1", "expert_distance", 1, ZERO, {"collapses": -HALF, "grows": HALF}),
     Row("softmax", "sp1", "feature_move", 1, -3 * HALF, {"like_ntp": -HALF, "linearly": -ONE}),
     Row("softmax", "sp0", "logit_change", 1, ONE, {"stays": ZERO, "like_a_random_sum": HALF}),
+    Row("softmax", "sp0", "logit_change", 1, ONE, {"stays": ZERO, "like_a_random_sum": HALF}, label="adam",
+        settings=(("optimiser", "adam"), ("learning_rate", 0.05))),
+    # a router left in the standard parametrisation inside experts under maximal update: random logits of order 1
+    Row("softmax", "mup", "logit_change", 1, HALF, {"stays": ZERO, "linearly": ONE}, label="sp_router",
+        settings=(("router_parametrisation", "sp0"),)),
+    Row("softmax", "mup", "expert_distance", 2, ZERO, {"collapses": -HALF, "grows": HALF}, label="sp_router",
+        settings=(("router_parametrisation", "sp0"),)),
     # between them
     Row("softmax", "gamma(0.75)", "router_gradient", 1, -HALF / 2, {"stays": ZERO, "like_mup": -HALF}),
     Row("softmax", "gamma(0.75)", "expert_distance", 1, -HALF / 2, {"stays": ZERO, "like_mup": -HALF}),
@@ -82,12 +91,15 @@ EXPONENTS = (
 )
 
 
+_BY = {"": "SGD", "adam": "Adam", "sp_router": "SGD, router in SP"}
+
+
 def _claim(row: Row) -> Claim[Fraction]:
     which = {"topk_renorm": rf"Top-{row.active}, renormalised", "topk_masked": rf"Top-{row.active}, masked"}
     return Claim(
         id=f"moe_width.{row.fact}", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
-        statement=rf"\text{{{row.parametrisation}, {which.get(row.gate, row.gate)}, SGD, }} t = {row.t}:\ "
-                  rf"{WORDS[row.quantity]} \sim n^{{{row.exponent}}}",
+        statement=rf"\text{{{row.parametrisation}, {which.get(row.gate, row.gate)}, {_BY[row.label]}, }} t ="
+                  rf" {row.t}:\ {WORDS[row.quantity]} \sim n^{{{row.exponent}}}",
         form=row.exponent, mutants=row.wrong,
         note=f"Mean log-log slope over widths 64 to 1024, in a band of +-{row.tolerance:g} set beforehand.")
 
