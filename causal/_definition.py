@@ -12,6 +12,7 @@ from causal.expressions import Expression
 from causal.model import CausalModel, holds
 
 MAX_VARIABLES = 20
+SOLVED_PER_TICK = 200
 
 Codes = tuple[int, ...]
 Explanation = tuple[dict[int, int], dict[int, int]]  # x' and W <- w, by position
@@ -20,7 +21,9 @@ Explanation = tuple[dict[int, int], dict[int, int]]  # x' and W <- w, by positio
 class Simulator:
     """Solutions of a model in a context under interventions, in codes; positions follow `model.order`."""
 
-    def __init__(self, model: CausalModel, context: Mapping[str, Any], effect: Expression) -> None:
+    def __init__(self, model: CausalModel, context: Mapping[str, Any], effect: Expression,
+                 tick: Callable[[], None] | None = None) -> None:
+        self._tick, self._solved = tick, 0  # called now and then; it may raise to stop the search
         self.names = model.order
         if len(self.names) > MAX_VARIABLES:
             raise CausalError(f"engine 'definition' is brute force: {len(self.names)} endogenous variables are more "
@@ -36,6 +39,9 @@ class Simulator:
 
     def solve(self, forced: Mapping[int, int]) -> Codes:
         """The codes of every variable when those of `forced` are held."""
+        self._solved += 1
+        if self._tick is not None and self._solved % SOLVED_PER_TICK == 0:
+            self._tick()
         codes: list[int] = []
         for at in range(len(self.names)):
             codes.append(forced[at] if at in forced else self._equation(at, codes))
@@ -88,7 +94,7 @@ def _with_b(sim: Simulator, x: tuple[int, ...], every_part_of_w: bool) -> Explan
         z = [i for i in rest if i not in w]
         for held in itertools.product(*(range(len(sim.domains[i])) for i in w)):
             frozen = dict(zip(w, held, strict=True))
-            parts = [{i: frozen[i] for i in part} for part in subsets(w)] if every_part_of_w else [frozen]
+            parts = ({i: frozen[i] for i in part} for part in subsets(w)) if every_part_of_w else (frozen,)
             if not all(sim.effect(sim.solve({**back, **part, **{i: sim.actual[i] for i in zs}}))
                        for part in parts for zs in subsets(z)):
                 continue

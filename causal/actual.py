@@ -199,7 +199,12 @@ def _by_witness_map(q: Question) -> CauseFamily:
 
 def _by_definition(q: Question) -> CauseFamily:
     instance = q.instance
-    sim = _definition.Simulator(instance.model, instance.context, instance.expression)
+
+    def tick() -> None:
+        if q.deadline is not None and time.monotonic() > q.deadline:
+            raise _sat.OutOfTime
+
+    sim = _definition.Simulator(instance.model, instance.context, instance.expression, tick)
     place = {n: i for i, n in enumerate(sim.names)}
     explained: dict[frozenset[str], Explanation] = {}
 
@@ -209,8 +214,7 @@ def _by_definition(q: Question) -> CauseFamily:
     def stream() -> Iterator[Event]:
         pool = [place[instance.names[i]] for i in q.allowed]
         for size, cause, found in _definition.causes(sim, pool, q.definition):
-            if q.deadline is not None and time.monotonic() > q.deadline:
-                raise _sat.OutOfTime
+            tick()
             if cause is None or found is None:
                 yield size, None
                 continue
@@ -247,6 +251,10 @@ class CauseVerdict(NamedTuple):
     def is_cause(self) -> bool:
         """All three."""
         return self.ac1 and self.ac2 and self.ac3
+
+    def __bool__(self) -> bool:
+        """The same: a verdict is true if the candidate is a cause."""
+        return self.is_cause
 
 
 def is_cause(model: CausalModel, context: Mapping[str, Any], candidate: Iterable[str], effect: Effect

@@ -1,21 +1,26 @@
 """Certificates of a family of causes, and a checker that trusts none of the engines.
 
-kind "drup": the causes with their witnesses, and a proof that nothing is missing. The checker replays each witness by
+Kind "causes", in the project's form: `statement` and `subjects` say what is shown (a model, a context, an effect, the
+names allowed in a cause), `claim_hash` labels them, and `refutable recheck` reads the file. By `method`:
+
+"drup": the causes with their witnesses, and a proof that nothing is missing. The checker replays each witness by
 simulation, checks that no cause contains another, translates the question into clauses itself (equations in full, by
 truth tables and gates, not the engines' half encoding), adds "no listed cause is contained", and verifies the DRUP
 proof of contradiction line by line by unit propagation. Minimality follows: a smaller set would be a missing cause.
 
-kind "cross_count": for families too large to list. The count, and sampled causes with witnesses; the checker counts
+"cross_count": for families too large to list. The count, and sampled causes with witnesses; the checker counts
 again on a diagram of another variable order and checks that every sample is a cause. It shares code with the engine."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from causal._instance import Instance
 from causal.actual import actual_causes, is_cause
 from causal.errors import CausalError
-from causal.expressions import parse_expression, to_text
+from causal.expressions import bind, parse_expression, to_text
 from causal.family import CauseFamily
 from causal.files._native import from_data, to_data
 from causal.model import CausalModel, Formula, Input, holds, iterate_rows
@@ -24,7 +29,10 @@ __all__ = ["CausalCertificateError", "certify", "check_certificate"]
 
 LISTED = 3_000  # families up to this size get a proof, larger ones a cross-count
 SAMPLES = 20
-SCHEMA = "causal/certificate/1"
+SCHEMA = "refutable/certificate/1"
+KIND = "causes"
+SUBJECT = {"model", "context", "effect", "allowed"}
+DECIMAL = 13_000  # bits up to which a count is written in decimal; Python reads no longer numbers by default
 
 
 class CausalCertificateError(CausalError):
@@ -35,20 +43,49 @@ def certify(family: CauseFamily, instance: Instance, allowed: frozenset[int]) ->
     """The certificate of a complete family under the modified definition. CausalError for any other."""
     if not family.complete:
         raise CausalError("the family is not complete, so that there is nothing to certify; drop the limits")
+
     def bare(name: str) -> bool:
         return set(instance.model.domains[name]) == {0, 1}
 
-    body: dict[str, Any] = {
-        "schema": SCHEMA, "model": to_data(instance.model), "context": instance.context,
+    subject: dict[str, Any] = {
+        "model": to_data(instance.model), "context": instance.context,
         "effect": to_text(instance.expression, bare), "allowed": sorted(instance.names[i] for i in allowed)}
     if family.count > LISTED:
         causes = family.sample(SAMPLES, seed=0)
-        return {**body, "kind": "cross_count", "count": str(family.count), "causes": [_entry(c) for c in causes]}
+        return _sealed(subject, {"method": "cross_count", "count": _number(family.count),
+                                 "causes": [_entry(c) for c in causes]})
     listed = [_entry(c) for c in sorted(family, key=lambda c: sorted(c.variables))]
-    written = from_data(body["model"])  # as the checker will read it, so that the variables get the same numbers
-    clauses = Translation(written, instance.context, body["effect"], body["allowed"]).with_blocked(
+    written = from_data(subject["model"])  # as the checker will read it, so that the variables get the same numbers
+    clauses = Translation(written, instance.context, subject["effect"], subject["allowed"]).with_blocked(
         [set(e["witness"]) for e in listed])
-    return {**body, "kind": "drup", "causes": listed, "proof": _refutation(clauses)}
+    return _sealed(subject, {"method": "drup", "causes": listed, "proof": _refutation(clauses)})
+
+
+def _number(count: int) -> str:
+    return str(count) if count.bit_length() < DECIMAL else hex(count)
+
+
+def _statement(subject: Mapping[str, Any], body: Mapping[str, Any]) -> str:
+    """What is shown, in words."""
+    number = body["count"] if body["method"] == "cross_count" else f"the {len(body['causes'])} listed"
+    return (f"the actual causes (modified definition) of {subject['effect']} in this model and context, "
+            f"among {len(subject['allowed'])} allowed variables, are exactly {number}")
+
+
+def _hash(statement: str, subjects: Sequence[Any]) -> str:
+    """The label that `refutable recheck` computes: of an empty claim and variant, the statement and the subjects."""
+    text = json.dumps(["", "", statement, list(subjects)], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _sealed(subject: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    statement = _statement(subject, body)
+    try:
+        label = _hash(statement, [subject])
+    except TypeError as error:
+        raise CausalError(f"a certificate is JSON, which does not have the model's values: {error}") from None
+    return {"schema": SCHEMA, "kind": KIND, "claim": "", "variant": "", "statement": statement, "subjects": [subject],
+            "claim_hash": label, **body}
 
 
 def _entry(cause: Any) -> dict[str, Any]:
@@ -89,8 +126,6 @@ class Translation:
             for q in model.domains[n]:
                 if q != actual[n]:
                     self.clauses.append([-self.value[n, q], self.x[n], self._equation(n, q)])
-        from causal.expressions import bind
-
         self.clauses.append([-self._formula(bind(parse_expression(effect), model.domains, "effect"))])
 
     def _new(self) -> int:
@@ -174,27 +209,42 @@ def check_certificate(certificate: Mapping[str, Any]) -> bool:
 
 
 def _check(certificate: Mapping[str, Any]) -> bool:
-    if certificate["schema"] != SCHEMA:
-        raise CausalCertificateError(f"schema is {certificate['schema']!r}, this program reads {SCHEMA!r}")
-    model, context, text = from_data(certificate["model"]), certificate["context"], certificate["effect"]
-    allowed = list(certificate["allowed"])
-    from causal.expressions import bind
-
+    _check_header(certificate)
+    (subject,) = certificate["subjects"]
+    model, context, text = from_data(subject["model"]), subject["context"], subject["effect"]
+    allowed = list(subject["allowed"])
+    if unknown := [n for n in allowed if n not in model.mechanisms]:
+        raise CausalCertificateError(f"{unknown[0]!r} is allowed in a cause and is no endogenous variable of the model")
     effect = bind(parse_expression(text), model.domains, "effect")
     actual = model.evaluate(context)
     if not holds(effect, actual):
         raise CausalCertificateError("the effect does not hold in the context")
     causes = [_checked_entry(model, context, effect, actual, allowed, entry) for entry in certificate["causes"]]
-    if certificate["kind"] == "cross_count":
+    if certificate["method"] == "cross_count":
         return _check_count(certificate, model, context, effect, allowed, causes)
-    if certificate["kind"] != "drup":
-        raise CausalCertificateError(f"unknown kind {certificate['kind']!r}")
+    if certificate["method"] != "drup":
+        raise CausalCertificateError(f"unknown method {certificate['method']!r}; known: drup, cross_count")
     for i, a in enumerate(causes):
         if any(a <= b for j, b in enumerate(causes) if i != j):
             raise CausalCertificateError(f"{sorted(a)} is listed and contained in another cause, or twice")
     clauses = Translation(model, context, text, allowed).with_blocked([set(c) for c in causes])
     _check_drup(clauses, [[int(lit) for lit in line] for line in certificate["proof"]])
     return True
+
+
+def _check_header(certificate: Mapping[str, Any]) -> None:
+    """The statement and its label must belong to what is checked."""
+    for name, known in (("schema", SCHEMA), ("kind", KIND), ("claim", ""), ("variant", "")):
+        if certificate[name] != known:
+            raise CausalCertificateError(f"{name} is {certificate[name]!r}, this program reads {known!r}")
+    subjects = certificate["subjects"]
+    if not isinstance(subjects, list) or len(subjects) != 1 or set(subjects[0]) != SUBJECT:
+        raise CausalCertificateError(f"subjects must be one object with {', '.join(sorted(SUBJECT))}")
+    statement = _statement(subjects[0], certificate)
+    if certificate["statement"] != statement:
+        raise CausalCertificateError(f"the statement is not what is shown, which is: {statement}")
+    if certificate["claim_hash"] != _hash(statement, subjects):
+        raise CausalCertificateError("claim_hash does not belong to this statement")
 
 
 def _checked_entry(model: CausalModel, context: Mapping[str, Any], effect: Any, actual: Mapping[str, Any],
@@ -214,8 +264,8 @@ def _check_count(certificate: Mapping[str, Any], model: CausalModel, context: Ma
     names = list(model.mechanisms)[::-1]
     turned = CausalModel({n: model.mechanisms[n] for n in names}, model.domains, model.exogenous)
     again = actual_causes(turned, context, effect, candidates=allowed, engine="zdd")
-    if str(again.count) != certificate["count"]:
-        raise CausalCertificateError(f"counted {again.count} causes, the certificate says {certificate['count']}")
+    if again.count != int(str(certificate["count"]), 0):
+        raise CausalCertificateError(f"counted {_number(again.count)} causes, the certificate says {certificate['count']}")
     for cause in causes:
         if not is_cause(model, context, cause, effect).is_cause:
             raise CausalCertificateError(f"{sorted(cause)} is no cause")

@@ -86,6 +86,7 @@ def write_svg(path: str | Path, model: CausalModel, context: Mapping[str, Any], 
     """The same drawing as SVG, laid out in layers from causes to effects. CausalError beyond 400 nodes."""
     if len(model.domains) > MAX_DRAWN:
         raise CausalError(f"the model has {len(model.domains)} nodes, more than the {MAX_DRAWN} that can be drawn; write DOT")
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     graph, actual, role = model.graph, model.evaluate(context), marks(model, effect, cause)
@@ -109,4 +110,5 @@ def write_svg(path: str | Path, model: CausalModel, context: Mapping[str, Any], 
     xs, ys = zip(*place.values(), strict=True)
     axes.set_xlim(min(xs) - 0.3, max(xs) + 0.3)
     axes.set_ylim(min(ys) - 0.3, max(ys) + 0.3)
-    figure.savefig(path, format="svg", metadata={"Date": None})
+    with rc_context({"svg.hashsalt": "refutable"}):  # otherwise the names inside differ from run to run
+        figure.savefig(path, format="svg", metadata={"Date": None})

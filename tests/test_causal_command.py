@@ -40,6 +40,30 @@ def test_words_count_list_and_json(rock: str) -> None:
     assert run(rock, "--others", "1", "--effect", "BS=1", "--count").output.strip() == "3"
 
 
+def test_count_as_json_lists_nothing(rock: str) -> None:
+    data = json.loads(run(rock, "--others", "1", "--effect", "BS=1", "--count", "--json").output)
+    assert data == {"count": 3, "complete": True, "complete_up_to": 5, "engine": data["engine"], "min_size": 1,
+                    "sizes": {"1": 3}, "participation": {"ST": 1, "SH": 1, "BS": 1}}
+
+
+def test_a_count_of_five_thousand_digits_is_printed(tmp_path: Path) -> None:
+    path, n = tmp_path / "tree.bnet", 2**15
+    lines = [f"N{i}, N{2 * i} | N{2 * i + 1}" if i < n else f"N{i}, N{i}" for i in range(1, 2 * n)]
+    path.write_text("\n".join(["targets, factors", *lines]), encoding="utf-8")
+    counted = run(str(path), "--others", "1", "--effect", "N1=1", "--count")
+    assert counted.exit_code == 0, counted.output
+    assert len(counted.output.strip()) > 5000
+
+
+def test_the_effect_itself_is_named_as_a_trivial_cause_and_can_be_left_out(rock: str) -> None:
+    told = run(rock, "--others", "1", "--effect", "BS=1").output
+    assert "(BS: the effect's own variables count as its causes" in told
+    assert "--exclude effect" in told
+    left = run(rock, "--others", "1", "--effect", "BS=1", "--list", "--exclude", "effect").output.split()
+    assert sorted(left) == ["SH", "ST"]
+    assert "own variables" not in run(rock, "--others", "1", "--effect", "BS=1", "--exclude", "gates").output
+
+
 def test_a_cut_list_says_what_is_known(rock: str) -> None:
     cut = run(rock, "--context", "ST=1,BT=1", "--effect", "BS=1", "--limit", "1")
     assert cut.exit_code == 0
@@ -59,6 +83,29 @@ def test_drawings_and_certificate(rock: str, tmp_path: Path) -> None:
     assert "BH = 0 (held)" in text
     assert ElementTree.parse(svg).getroot().tag.endswith("svg")
     assert check_certificate(json.loads(proof.read_text(encoding="utf-8")))
+
+
+def test_drawings_are_the_same_bytes_every_time(rock: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{i}.svg" for i in range(2)]
+    for path in paths:
+        assert run(rock, "--others", "1", "--effect", "BS=1", "--svg", str(path)).exit_code == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_the_project_checker_reads_causal_certificates(rock: str, tmp_path: Path) -> None:
+    from proofs_checks.harness.certificate import claim_hash
+    from proofs_checks.harness.checkers import causes
+    from proofs_checks.harness.recheck import CertificateError
+
+    proof = tmp_path / "proof.json"
+    assert run(rock, "--others", "1", "--effect", "BS=1", "--certificate", str(proof)).exit_code == 0
+    found = json.loads(proof.read_text(encoding="utf-8"))
+    assert found["kind"] == "causes"
+    assert found["claim_hash"] == claim_hash("", "", found["statement"], found["subjects"])
+    assert "line by line" in causes.check(found)
+    found["causes"].pop()
+    with pytest.raises(CertificateError, match="statement"):
+        causes.check(found)
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

@@ -130,6 +130,25 @@ def test_is_cause_agrees_with_the_definition_clause_by_clause() -> None:
                 assert not holds(effect, after)
 
 
+@pytest.mark.parametrize("definition", ["modified", "updated", "original"])
+def test_brute_force_stops_at_the_time_limit(definition: str) -> None:
+    """Without a look at the clock inside, each of these takes hours."""
+    case = random_case("thr", 14, seed=1)
+    family = actual_causes(*case, engine="definition", definition=definition, time_limit=0.2)
+    assert not family.complete
+    assert {c.variables for c in family} >= set()
+    assert family.complete_up_to < 14
+
+
+def test_a_verdict_is_true_for_a_cause_only() -> None:
+    rock = CausalModel.from_expressions({"ST": None, "BT": None, "SH": "ST", "BH": "BT & ~SH", "BS": "SH | BH"})
+    context, effect = {"ST": 1, "BT": 1}, {"BS": 1}
+    assert is_cause(rock, context, {"ST"}, effect)
+    assert not is_cause(rock, context, {"BT"}, effect)
+    assert not is_cause(rock, context, {"ST", "BT"}, effect)
+    assert not is_cause(rock, context, {"ST"}, {"BS": 0})
+
+
 def test_without_contingency_the_comparison_fails() -> None:
     """The comparisons above can fail: causes that need no contingency are not all of them."""
     rock = CausalModel.from_expressions({"ST": None, "BT": None, "SH": "ST", "BH": "BT & ~SH", "BS": "SH | BH"})

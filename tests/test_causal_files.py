@@ -53,6 +53,17 @@ def test_native_tables_run_the_last_parent_fastest(tmp_path: Path) -> None:
     assert read_model(path).evaluate({"A": 1, "B": 0})["C"] == 3
 
 
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+def test_the_documented_format_is_read(tmp_path: Path, ending: str) -> None:
+    import causal.files
+
+    text = (causal.files.__doc__ or "").split("test):\n")[1].split("\n\nvariables ")[0]
+    model = read_model(write(tmp_path, f"m.{ending}", text))
+    assert (model.inputs, model.exogenous, model.domains["W"]) == (("ST", "BT"), ("U",), ("calm", "storm"))
+    assert model.evaluate({"ST": 0, "BT": 1, "U": "mid"})["BS"] == 1
+    assert model.evaluate({"ST": 0, "BT": 1, "U": "low"})["BS"] == 0
+
+
 @pytest.mark.parametrize(("text", "said"), [
     ("[1]", "variables"), ("{", "line 1"), ('{"variables": {"A": {}, "A": {}}}', "'A' is given twice"),
     ('{"variables": {"A": {"expr": "B"}}}', "unknown variable 'B'"), ('{"variables": {"A": {"table": [1, 0]}}}', "A: table"),

@@ -1,4 +1,24 @@
-"""Models from and to files: JSON, YAML, .bnet and BooleanNet, Open-PSA XML, BIF."""
+"""Models from and to files: JSON, YAML, .bnet and BooleanNet, Open-PSA XML, BIF.
+
+The project's own format is an object, in JSON or YAML (this one is read by a test):
+
+    {"variables": {
+        "ST": {},
+        "BT": {},
+        "SH": {"parents": ["ST"], "table": [0, 1]},
+        "BH": {"expr": "BT & ~SH"},
+        "W":  {"domain": ["calm", "storm"], "parents": ["U"], "table": ["storm", "calm", "calm"]},
+        "BS": {"expr": "SH | BH & W != 'storm'"}},
+     "exogenous": {"U": {"domain": ["low", "mid", "high"]}}}
+
+variables   name -> object; its fields:
+  domain    the values, two or more different texts or numbers; [0, 1] if left out
+  expr      a formula that gives 1 where it holds and 0 elsewhere; syntax in `causal.expressions`
+  table     the value for each row of parent values, flat, the last parent fastest; needs `parents`
+  parents   names, in the order of the table; with `expr` optional, and then it may use no other name
+            neither expr nor table: an input, whose value the context gives and which may be a cause
+exogenous   name -> {"domain"}: the context gives the value, never a cause
+A field or name that is unknown, and a name given twice, are errors that say which."""
 from __future__ import annotations
 
 from importlib import import_module

@@ -21,8 +21,9 @@ LISTED = 20  # causes that are told in words unless --list
 @click.option("--effect", required=True, metavar="EVENT", help="Such as 'TOP=1' or 'A & W == tie'.")
 @click.option("--count", "output", flag_value="count", help="Print the number of causes only.")
 @click.option("--list", "output", flag_value="list", help="Print every cause, one a line.")
-@click.option("--json", "output", flag_value="json", help="Print every cause with its witness as JSON.")
-@click.option("--exclude", multiple=True, metavar="NAMES", help="Names that may not be in a cause; 'gates' for all but inputs.")
+@click.option("--json", "as_json", is_flag=True, help="JSON: every cause with its witness, or with --count what is counted.")
+@click.option("--exclude", multiple=True, metavar="NAMES",
+              help="Names that may not be in a cause; 'gates' for all but inputs, 'effect' for the effect's own variables.")
 @click.option("--candidates", multiple=True, metavar="NAMES", help="The only names that may be in a cause.")
 @click.option("--definition", default="modified", show_default=True, help="modified, updated or original.")
 @click.option("--engine", default="auto", show_default=True, help="auto, sat, zdd, witness_map or definition.")
@@ -32,31 +33,47 @@ LISTED = 20  # causes that are told in words unless --list
 @click.option("--dot", type=click.Path(dir_okay=False, writable=True), help="Draw the model with the first cause as DOT text.")
 @click.option("--svg", type=click.Path(dir_okay=False, writable=True), help="The same drawing as SVG.")
 @click.option("--certificate", type=click.Path(dir_okay=False, writable=True), help="Write the proof of completeness.")
-def command(model: str, contexts: tuple[str, ...], others: str | None, effect: str, output: str | None,
+def command(model: str, contexts: tuple[str, ...], others: str | None, effect: str, output: str | None, as_json: bool,
             dot: str | None, svg: str | None, certificate: str | None, **options: Any) -> None:
     from causal import CausalError, actual_causes, read_model
 
+    most = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)  # counts of thousands of digits are printed
     try:
         network = read_model(model)
         context = read_context(network, contexts, others)
-        family = actual_causes(network, context, effect, **_arguments(network, options))
-        _print(network, context, effect, family, output)
+        family = actual_causes(network, context, effect, **_arguments(network, effect, options))
+        if as_json:
+            _print_json(family, counted=output == "count")
+        else:
+            _print(network, context, effect, family, output)
         _write(network, context, effect, family, dot, svg, certificate)
     except (CausalError, OSError) as error:
         click.echo(f"refutable causes: {error}", err=True)
         sys.exit(2)
+    finally:
+        sys.set_int_max_str_digits(most)
 
 
-def _arguments(network: Any, options: dict[str, Any]) -> dict[str, Any]:
-    excluded = list(_names(options.pop("exclude")) or ())
-    if "gates" in excluded and "gates" not in network.domains:
-        inputs = set(network.inputs)
-        excluded = [n for n in excluded if n != "gates"] + [n for n in network.variables if n not in inputs]
+def _arguments(network: Any, effect: str, options: dict[str, Any]) -> dict[str, Any]:
+    inputs = set(network.inputs)
+    groups = {"gates": [n for n in network.variables if n not in inputs], "effect": _own_variables(network, effect)}
+    excluded: list[str] = []
+    for name in _names(options.pop("exclude")) or ():
+        excluded += groups[name] if name in groups and name not in network.domains else [name]
     return {**options, "exclude": excluded, "candidates": _names(options.pop("candidates"))}
 
 
 def _names(texts: tuple[str, ...]) -> list[str] | None:
     return [n.strip() for t in texts for n in t.split(",") if n.strip()] if texts else None
+
+
+def _own_variables(network: Any, effect: str) -> list[str]:
+    """The names that the effect is about."""
+    from causal.actual import read_effect
+    from causal.expressions import names_of
+
+    return sorted(names_of(read_effect(network, effect)))
 
 
 def read_context(network: Any, texts: tuple[str, ...], others: str | None) -> dict[str, Any]:
@@ -108,13 +125,20 @@ def _print(network: Any, context: dict[str, Any], effect: str, family: Any, outp
             click.echo(" ".join(sorted(cause.variables)))
         if not family.complete:
             click.echo(_completeness(family), err=True)
-    elif output == "json":
-        causes = [{"variables": sorted(c.variables), "witness": c.witness, "contingency": c.contingency}
-                  for c in _progress(family)]
-        click.echo(json.dumps({"count": family.count, "complete": family.complete, "complete_up_to": family.complete_up_to,
-                               "engine": family.engine, "causes": causes}, indent=1))
     else:
         _tell(network, context, effect, family)
+
+
+def _print_json(family: Any, *, counted: bool) -> None:
+    """Everything about the family but its causes, which --count does not list."""
+    said = {"count": family.count, "complete": family.complete, "complete_up_to": family.complete_up_to,
+            "engine": family.engine}
+    if counted:
+        said |= {"min_size": family.min_size, "sizes": family.sizes(), "participation": family.participation()}
+    else:
+        said["causes"] = [{"variables": sorted(c.variables), "witness": c.witness, "contingency": c.contingency}
+                          for c in _progress(family)]
+    click.echo(json.dumps(said, indent=1))
 
 
 def _tell(network: Any, context: dict[str, Any], effect: str, family: Any) -> None:
@@ -130,6 +154,10 @@ def _tell(network: Any, context: dict[str, Any], effect: str, family: Any) -> No
             click.echo(f"... and {_short(family.count - LISTED)} more; --list prints all")
             break
         click.echo(f"- {describe(network, context, effect, cause)}")
+    own = set(_own_variables(network, effect)) & set(family.participation())
+    if own:
+        click.echo(f"({', '.join(sorted(own))}: the effect's own variables count as its causes by the definition; "
+                   "--exclude effect leaves them out, --exclude gates all but the inputs)")
 
 
 def _completeness(family: Any) -> str:
