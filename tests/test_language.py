@@ -79,9 +79,66 @@ def test_two_symbols_of_one_name_are_refused() -> None:
         read_problem(sp.Symbol("x") + sp.Symbol("x", positive=True) > 0)
 
 
+@pytest.mark.parametrize(("text", "hint"), [
+    ("2x > 0", r"write 2\*x for a product"), ("x(x + 1) > 0", r"write x\*\(\.\.\.\)"),
+    ("(x + 1)(x - 1) > 0", r"write \(\.\.\.\)\*\(\.\.\.\)"), ("x > 0 y > 1", "no operator before 'y'"),
+    ("x => 0", "write '>='"), ("x > 0)", "the end of the text expected"), ("sin x > 0", "parentheses")])
+def test_frequent_slips_get_a_hint(text: str, hint: str) -> None:
+    with pytest.raises(ParseError, match=hint):
+        parse(text)
+
+
+@pytest.mark.parametrize(("text", "value"), [("-2**2", -4), ("2**-1", Fraction(1, 2)), ("2**3**2", 512),
+                                             ("-2**-2", Fraction(-1, 4)),
+                                             ("(-2)**2", 4), ("3 - -2", 5), ("-1*-2", 2), ("6/2/3", 1), ("0**0", 1),
+                                             ("1 - 2 - 3", -4), ("2*-3", -6), ("+5 - 1", 4)])
+def test_signs_and_powers_bind_as_in_python(text: str, value: Fraction) -> None:
+    assert trees.evaluate(parse(text), {}) == value
+
+
+def test_a_name_given_twice_lies_in_all_its_intervals() -> None:
+    for domain in ([("x", (0, 1)), ("x", (0, 10))], [("x", (0, 10)), ("x", (0, 1))], [("x", (0, "oo")), ("x", ("-oo", 1))]):
+        problem = read_problem("x > 0", domain)
+        assert problem.box == {"x": ("0", "1")}
+        assert problem.hypotheses == ()
+    assert read_problem("x > 0", [("x", (0, "pi")), ("x", (1, 4))]).box == {"x": ("1", ["pi"])}
+    problem = read_problem("n > 0", [("n", range(1, 6)), ("n", range(3, 9))])
+    assert (problem.box, problem.integers) == ({"n": ("3", "5")}, {"n"})
+    assert read_problem("n > 0", [("n", range(1, 4)), ("n", range(3, 9))]).box == {"n": ("3", "3")}
+    assert read_problem("n > 0", [("n", (0, 3)), ("n", range(1, 9))]).integers == {"n"}
+    same_name = {sp.Symbol("x"): (0, 1), "x": ("1/2", 2)}
+    assert read_problem("x > 0", same_name).box == {"x": ("1/2", "1")}
+
+
+def test_intervals_without_a_common_interval_become_hypotheses() -> None:
+    problem = read_problem("x > 0", [("x", (0, 1)), ("x", (2, 3))])
+    assert problem.box == {"x": ("0", "1")}
+    assert problem.hypotheses == (["ge", X, "2"], ["le", X, "3"])
+
+
+def test_bounds_and_assumptions_of_a_sympy_symbol_hold_together() -> None:
+    x = sp.Symbol("x", nonnegative=True)
+    assert read_problem(x**2 > x, {x: (-5, 5)}).box == {"x": ("0", "5")}
+
+
+@pytest.mark.parametrize("assumption", ["even", "prime", "irrational", "imaginary", "rational", "zero"])
+def test_assumptions_that_cannot_be_read_are_refused(assumption: str) -> None:
+    x = sp.Symbol("x", **{assumption: True})
+    with pytest.raises(ValueError, match="assumed to be"):
+        read_problem(sp.Gt(sp.exp(x + 1, evaluate=False), 1, evaluate=False))
+
+
+def test_unknown_names_of_a_domain_are_named() -> None:
+    entries, extra = read_domain("x in [0, 1]", "y > 0")
+    with pytest.raises(ValueError, match="unknown variable 'y'; the statement has x"):
+        read_problem("x > 0", entries, extra)
+    entries, extra = read_domain("E in [0, 1], E > 1/2")
+    assert read_problem("E > 0", entries, extra).hypotheses == (["gt", ["var", "E"], "1/2"],)
+
+
 def test_domains_of_the_command_line() -> None:
     domain, extra = read_domain("x in [0, 1), y > 0, k in {1..8}, z in (-oo, 3]")
-    assert domain == {"x": ("0", "1"), "k": range(1, 9), "z": ("-oo", "3")}
+    assert domain == [("x", ("0", "1")), ("k", range(1, 9)), ("z", ("-oo", "3"))]
     assert extra == [["lt", X, "1"], ["gt", ["var", "y"], "0"]]
     with pytest.raises(ValueError, match="domain"):
         read_domain("x in")

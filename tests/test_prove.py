@@ -121,7 +121,7 @@ WEIGHT = "Implies(p < q, k*(1 - p)**(k - 1) > k*(1 - q)**(k - 1))"
     (WEIGHT, {**K, "k": (2, "oo", "integer")}, "induction"),
     (WEIGHT, {**K, "k": range(2, 5)}, "k = 2..4"),
     ("(1 + x)**n >= 1 + n*x", {"x": (-1, "oo"), "n": (0, "oo", "integer")}, "induction"),
-    ("2**n > n**2", {"n": (5, "oo", "integer")}, "induction")])
+    ("2**n >= n + 1", {"n": (0, "oo", "integer")}, "induction")])  # false for the real numbers between 0 and 1
 def test_integer_parameters_hold_over_a_range_or_by_induction(statement: str, domain: Any, how: str) -> None:
     found = prove(statement, domain, budget=20)
     assert found.verdict is HOLDS, found.summary
@@ -131,6 +131,13 @@ def test_integer_parameters_hold_over_a_range_or_by_induction(statement: str, do
     damaged["parts"][-1] = damaged["parts"][0]
     with pytest.raises(CertificateError, match="not about its statement"):
         recheck(damaged)
+
+
+def test_what_holds_for_the_reals_holds_for_the_integers_among_them() -> None:
+    found = prove("2**n > n**2", {"n": (5, "oo", "integer")})
+    assert found.verdict is HOLDS
+    assert recheck(found.certificate)
+    assert prove("2**n >= n**2", {"n": (2, "oo", "integer")}).witness == {"n": 3}
 
 
 @pytest.mark.parametrize(("statement", "domain", "witness"), [

@@ -123,8 +123,10 @@ def by_bound(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | Non
 
 def by_tail(solver: Solver, s: Sequent, field: Field, form: Form) -> Node | None:
     """One variable out to infinity: far out, divide by the leading power and look at what remains."""
+    if len(s.variables) != 1:
+        return None
     side = s.sides[0]
-    if len(s.variables) != 1 or not (isinstance(side.lo, float) or isinstance(side.hi, float)):
+    if not (isinstance(side.lo, float) or isinstance(side.hi, float)):
         return None
     if isinstance(side.lo, float) and isinstance(side.hi, float):
         return None  # `_halve` cuts at 0 first

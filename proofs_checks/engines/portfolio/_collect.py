@@ -14,6 +14,7 @@ from proofs_checks.harness.trees import RELATIONS, Inexact, Tree, evaluate, from
 __all__ = ["Reports", "collect"]
 
 CERTIFY = 1.5  # seconds more for a certificate that needs no trust, once the verdict is known
+VACUOUS = " (vacuous: the hypotheses contradict one another)"
 SELF_CONTAINED = ("sos", "interval", "ladder", "implication")
 
 
@@ -83,7 +84,7 @@ def _strength(report: dict[str, Any]) -> int:
 
 def collect(pool: Pool, problem: Problem, seconds: float) -> Evidence:
     """Wait for the workers until the answer is settled or the time is over."""
-    reports = Reports(algebraic=not _transcendental(problem), conditional=bool(problem.hypotheses))
+    reports = Reports(algebraic=not _transcendental(problem), conditional=bool(problem.hypotheses or problem.integers))
     end = time.monotonic() + seconds
     while not reports.settled(pool.roles):
         left = end - time.monotonic()
@@ -120,7 +121,7 @@ def conclude(problem: Problem, reports: Reports) -> Evidence:
     if reports.holds and reports.where == "":
         report = reports.holds
         return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, universal=True, scope=_scope(problem),
-                        summary=_how(report) + (" (vacuous: the hypotheses contradict one another)" if reports.vacuous else ""),
+                        summary=_how(report) + (VACUOUS if reports.vacuous else ""),
                         certificate=report.get("certificate"),
                         trusted_base=tuple(dict.fromkeys([*report.get("trusted", []), *reports.domain_trust])))
     tried = "; ".join(dict.fromkeys(reports.tried)) or "nothing applied"

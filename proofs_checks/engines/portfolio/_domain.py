@@ -7,22 +7,19 @@ from fractions import Fraction
 
 from proofs_checks.engines.portfolio._search import Search
 from proofs_checks.engines.smt._decide import decide
+from proofs_checks.harness.checkers._values import whole
 from proofs_checks.harness.language import Problem, to_text
-from proofs_checks.harness.trees import RELATIONS, Tree, number, variables, walk
+from proofs_checks.harness.trees import RELATIONS, Tree, number, variables
 
 __all__ = ["obligations", "undefined"]
 
 
-def obligations(problem: Problem) -> list[Tree]:
-    """Relations that make every term of the conclusion, and of hypotheses that are not single relations, defined.
-
-    A hypothesis that is one relation is satisfied only where it is defined; that is its meaning."""
+def obligations(problem: Problem, part: Tree) -> list[Tree]:
+    """Relations that together make every term of the part defined, inner terms first."""
     found: list[Tree] = []
-    parts = [*(h for h in problem.hypotheses if h[0] not in RELATIONS), problem.conclusion]
-    for part in parts:
-        for relation in _conditions(part, problem.integers):
-            if relation not in found and not _evident(relation):
-                found.append(relation)
+    for relation in _conditions(part, problem.integers):
+        if relation not in found and not _evident(relation):
+            found.append(relation)
     return found
 
 
@@ -50,8 +47,7 @@ def _conditions(tree: Tree, integers: frozenset[str]) -> Iterator[Tree]:
 
 def _power(base: Tree, exponent: Tree, integers: frozenset[str]) -> Iterator[Tree]:
     if not isinstance(exponent, str):
-        if all(node[0] in ("add", "mul", "var") if isinstance(node, list) else "/" not in node for node in walk(exponent)) \
-                and set(variables(exponent)) <= integers:  # an integer: only 0 to a negative power is not defined
+        if whole(exponent, integers):  # an integer: only 0 to a negative power is not defined
             yield ["or", ["ge", exponent, "0"], ["ne", base, "0"]]
             return
         if not (base == ["E"] or (isinstance(base, str) and number(base) > 0)):
@@ -78,25 +74,54 @@ def _evident(relation: Tree) -> bool:
 
 def undefined(problem: Problem, prove: Callable[[Problem], bool] | None = None,
               cancelled: Callable[[], bool] = lambda: False, work: int | None = None) -> tuple[str, list[str]]:
-    """("", what was trusted) if all obligations were proved; else (where it is not defined, []).
+    """("", what was trusted) if all terms were proved to be defined; else (where they are not, []).
+
+    The conclusion must be defined where the hypotheses hold. A hypothesis that is one relation is satisfied only where
+    it is defined; that is its meaning. One with alternatives, and with `problem.total` any, must be defined where those
+    hold that are known to be defined; it proves nothing about its own terms.
     z3 is limited by time, or by `work` (its resource count) where a verdict must not depend on load."""
     trusted: list[str] = []
-    known: list[Tree] = []
-    for relation in obligations(problem):
-        # an obligation may use the earlier ones: inner terms are defined by then
-        part = replace(problem, hypotheses=(*problem.hypotheses, *known), conclusion=relation)
-        if _by_signs(part):
+    plain = [h for h in problem.hypotheses if not problem.total and h[0] in RELATIONS]
+    pending = [h for h in problem.hypotheses if h not in plain]
+    usable, where = list(plain), ""
+
+    def defined(part: Tree) -> bool:
+        nonlocal where
+        known: list[Tree] = []
+        for relation in obligations(problem, part):
+            # an obligation may use the earlier ones: inner terms are defined by then
+            how = _shown(replace(problem, hypotheses=(*usable, *known), conclusion=relation), prove, cancelled, work)
+            if how is None:
+                where = where or _where(replace(problem, hypotheses=(*usable, *known), conclusion=relation), relation)
+                if problem.total and where:
+                    where += "; SMT-LIB gives it a value there and leaves open which"
+                return False
             known.append(relation)
-            continue
-        limit = {"timeout_ms": 400} if work is None else {"work": work}
-        if decide(part.subject, cancelled=cancelled, **limit).verdict == "holds":
-            trusted.append(f"z3 (that {to_text(relation)})")
-        elif prove is not None and prove(part):
-            trusted.append(f"interval arithmetic (that {to_text(relation)})")
-        else:
-            return _where(part, relation), []
-        known.append(relation)
-    return "", trusted
+            trusted.extend(how)
+        return True
+
+    while pending:
+        where = ""
+        done = [h for h in pending if defined(h)]
+        if not done:
+            return where, []
+        usable += done
+        pending = [h for h in pending if h not in done]
+    where = ""
+    return ("", trusted) if defined(problem.conclusion) else (where, [])
+
+
+def _shown(part: Problem, prove: Callable[[Problem], bool] | None, cancelled: Callable[[], bool],
+           work: int | None) -> list[str] | None:
+    """What the proof of an obligation trusts, None if there is no proof."""
+    if part.conclusion in part.hypotheses or _by_signs(part):
+        return []
+    limit = {"timeout_ms": 400} if work is None else {"work": work}
+    if decide(part.subject, cancelled=cancelled, **limit).verdict == "holds":
+        return [f"z3 (that {to_text(part.conclusion)})"]
+    if prove is not None and prove(part):
+        return [f"interval arithmetic (that {to_text(part.conclusion)})"]
+    return None
 
 
 def _where(part: Problem, relation: Tree) -> str:

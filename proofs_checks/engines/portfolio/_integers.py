@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from proofs_checks.engines.portfolio._collect import VACUOUS
 from proofs_checks.harness.certificate import seal
-from proofs_checks.harness.checkers._induction import bounds_of, in_exponent, induction, specialised
+from proofs_checks.harness.checkers._induction import bounds_of, in_exponent, in_function, induction, specialised
 from proofs_checks.harness.checkers._subject import hypotheses_and_goal
 from proofs_checks.harness.evidence import Evidence, Rung, Verdict
 from proofs_checks.harness.language import Problem
@@ -20,23 +21,32 @@ Prove = Callable[[Problem, float], Evidence]
 
 
 def parameter(problem: Problem) -> str | None:
-    """The integer that stands in an exponent, if there is one."""
-    return next((name for name in sorted(problem.integers) if in_exponent(problem.tree, name)), None)
+    """The integer that stands in an exponent, or in a function's argument with few values, if there is one."""
+    for name in sorted(problem.integers):
+        if in_exponent(problem.tree, name) or (in_function(problem.tree, name) and _values(problem, name) is not None):
+            return name
+    return None
 
 
-def problem_of(subject: dict[str, Any]) -> Problem:
+def _values(problem: Problem, name: str) -> range | None:
+    """All values of the integer if they are few."""
+    low, high = bounds_of(problem.tree, name)
+    return range(low, high + 1) if low is not None and high is not None and high - low < MOST_VALUES else None
+
+
+def problem_of(subject: dict[str, Any], total: bool = False) -> Problem:
     """A subject as a problem whose box is open: its bounds are among the hypotheses."""
     hypotheses, goal = hypotheses_and_goal(subject["statement"])
     return Problem(box=dict.fromkeys(variables(subject["statement"]), (None, None)), hypotheses=tuple(hypotheses),
-                   conclusion=goal, integers=frozenset(subject["integers"]))
+                   conclusion=goal, integers=frozenset(subject["integers"]), total=total)
 
 
 def prove_over(problem: Problem, name: str, budget: float, prove: Prove) -> Evidence:
     """The verdict for all values of the parameter."""
     end = time.monotonic() + budget
     low, high = bounds_of(problem.tree, name)
-    if low is not None and high is not None and high - low < MOST_VALUES:
-        values = range(low, high + 1)
+    values = _values(problem, name)
+    if values is not None:
         statements = [specialised(problem.subject, name, value) for value in values]
         body = {"kind": "implication", "subject": problem.subject, "over": {"variable": name, "from": low, "to": high}}
         scope = f"{name} = {low}..{high}"
@@ -48,7 +58,7 @@ def prove_over(problem: Problem, name: str, budget: float, prove: Prove) -> Evid
             statements = list(induction(problem.subject, name))
         except ValueError as error:
             return replace(first, summary=f"{first.summary}; induction over {name}: {error}")
-        values = range(2)
+        values = range(2)  # base and step
         body = {"kind": "implication", "subject": problem.subject, "induction": name}
         scope = f"all integers {name} >= {low}, by induction"
     return _together(problem, name, values, statements, body, scope, end, prove)
@@ -58,8 +68,9 @@ def _together(problem: Problem, name: str, values: range, statements: list[dict[
               scope: str, end: float, prove: Prove) -> Evidence:
     parts: list[dict[str, Any]] = []
     trusted: list[str] = []
+    vacuous = "over" in body
     for value, subject in zip(values, statements, strict=True):
-        part = problem_of(subject)
+        part = problem_of(subject, problem.total)
         found = prove(part, max(0.2, (end - time.monotonic()) / (len(statements) - len(parts))))
         what = f"{name} = {value}" if "over" in body else ("base", "step")[value]
         if found.verdict is Verdict.REFUTED and ("over" in body or value == 0):
@@ -71,9 +82,12 @@ def _together(problem: Problem, name: str, values: range, statements: list[dict[
                       if key not in ("schema", "claim", "variant", "statement", "subjects", "claim_hash")}
                      | {"subject": subject})
         trusted += found.trusted_base
+        vacuous &= VACUOUS in found.summary
+    if "induction" in body and len(problem.hypotheses) > 0:
+        vacuous = prove(replace(problem, conclusion=["false"]), 1.0).verdict is Verdict.HOLDS
     certificate = seal({**body, "parts": parts}, statement=problem.text(), subjects=[problem.subject])
-    return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, universal=True, scope=scope,
-                    summary=f"proved for {scope}", certificate=certificate, trusted_base=tuple(dict.fromkeys(trusted)))
+    return Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS, universal=True, scope=scope, certificate=certificate,
+                    summary=f"proved for {scope}" + (VACUOUS if vacuous else ""), trusted_base=tuple(dict.fromkeys(trusted)))
 
 
 def _refuted(problem: Problem, name: str, value: int | None, found: Evidence) -> Evidence:

@@ -15,7 +15,7 @@ import numpy as np
 
 from proofs_checks.engines.portfolio._floats import margin, value
 from proofs_checks.engines.portfolio._isolate import isolate
-from proofs_checks.harness.checkers._values import truth
+from proofs_checks.harness.checkers._values import forbid_open_powers, truth
 from proofs_checks.harness.language import Problem
 from proofs_checks.harness.trees import RELATIONS, Inexact, Tree, Undefined, evaluate, substitute, variables, walk
 
@@ -73,6 +73,8 @@ class Search:
             for name in self.problem.integers:
                 if evaluate(point[name], {}).denominator != 1:
                     return False
+            for part in (*self.hypotheses, self.problem.conclusion):
+                forbid_open_powers(part, point, self.problem.integers)
             if not all(truth(part, point) for part in self.hypotheses):
                 return False
             return not truth(self.problem.conclusion, point)

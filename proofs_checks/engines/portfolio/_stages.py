@@ -46,7 +46,7 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> 
         yield witness_report(problem, point, "samples")
         return
     yield {"stage": "searched"}
-    if where or problem.integers:
+    if where:
         return
     notes: list[str] = []
     body = _by_cover(problem, cancelled, deadline - 0.2, notes)
@@ -58,11 +58,11 @@ def analysis(problem: Problem, seed: int, deadline: float, cancelled: Never) -> 
 
 def _vacuous(problem: Problem, search: Search, cancelled: Never) -> bool:
     """Whether the hypotheses contradict one another, so that anything follows."""
-    if search.inside or not problem.hypotheses or problem.conclusion[0] == "false":
+    if search.inside or not (problem.hypotheses or problem.integers) or problem.conclusion[0] == "false":
         return False
     nothing = replace(problem, conclusion=["false"])
     return decide(nothing.subject, timeout_ms=500, cancelled=cancelled).verdict == "holds" or \
-        (not problem.integers and _by_cover(nothing, cancelled) is not None)
+        _by_cover(nothing, cancelled) is not None
 
 
 class _Deadline(float):
@@ -133,6 +133,8 @@ def _ladder(case: Case, domain: list[Any], deadline: float) -> dict[str, Any] | 
     try:
         from proofs_checks.engines.ladder._solve import Solver
     except ImportError:
+        return None
+    if not case.variables:
         return None
     from proofs_checks.harness.checkers import ladder
     from proofs_checks.harness.checkers._ladder_rules import Sequent

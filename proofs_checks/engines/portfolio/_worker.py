@@ -18,13 +18,13 @@ __all__ = ["main", "pack", "unpack"]
 def pack(problem: Problem) -> dict[str, Any]:
     """A problem as JSON."""
     return {"box": {name: list(ends) for name, ends in problem.box.items()}, "hypotheses": list(problem.hypotheses),
-            "conclusion": problem.conclusion, "integers": sorted(problem.integers)}
+            "conclusion": problem.conclusion, "integers": sorted(problem.integers), "total": problem.total}
 
 
 def unpack(data: dict[str, Any]) -> Problem:
     """The problem of `pack`."""
     return Problem(box={name: tuple(ends) for name, ends in data["box"].items()}, hypotheses=tuple(data["hypotheses"]),
-                   conclusion=data["conclusion"], integers=frozenset(data["integers"]))
+                   conclusion=data["conclusion"], integers=frozenset(data["integers"]), total=data["total"])
 
 
 def main() -> None:

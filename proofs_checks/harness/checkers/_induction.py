@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_checks.harness.checkers._subject import hypotheses_and_goal
-from proofs_checks.harness.trees import Tree, evaluate, number, substitute, variables, walk
+from proofs_checks.harness.trees import FUNCTIONS, Inexact, Tree, Undefined, evaluate, number, substitute, variables, walk
 
-__all__ = ["bounds_of", "in_exponent", "induction", "reciprocal", "specialised"]
+__all__ = ["bounds_of", "in_exponent", "in_function", "induction", "reciprocal", "specialised"]
 
 Subject = Mapping[str, Any]
 
@@ -21,6 +21,12 @@ Subject = Mapping[str, Any]
 def in_exponent(statement: Tree, name: str) -> bool:
     """Whether the variable occurs in an exponent (or as an order of a function)."""
     return any(isinstance(node, list) and node[0] == "pow" and isinstance(node[2], list) and name in variables(node[2])
+               for node in walk(statement))
+
+
+def in_function(statement: Tree, name: str) -> bool:
+    """Whether the variable occurs in an argument of a function, such as gamma(n + 1)."""
+    return any(isinstance(node, list) and (node[0] in FUNCTIONS or node[0] == "polygamma") and name in variables(node)
                for node in walk(statement))
 
 
@@ -50,10 +56,16 @@ def specialised(subject: Subject, name: str, value: int) -> dict[str, Any]:
 
 
 def _folded(tree: Tree) -> Tree:
-    """Exponents without variables as numbers."""
+    """Exponents without variables as numbers; gamma at 1, 2, 3, ... as factorials."""
     if not isinstance(tree, list) or tree[0] == "var":
         return tree
     parts = [_folded(part) for part in tree[1:]]
+    if tree[0] in ("gamma", "loggamma") and not variables(parts[0]):
+        try:
+            value = _text(evaluate(["gamma", parts[0]], {}))
+            return value if tree[0] == "gamma" else ["log", value]
+        except (Inexact, Undefined):
+            pass
     if tree[0] == "pow" and isinstance(parts[1], list) and not variables(parts[1]):
         parts[1] = _text(evaluate(parts[1], {}))
     return [tree[0], *parts]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from proofs_checks.harness.trees import Tree, number
+from proofs_checks.harness.trees import Inexact, Tree, Undefined, evaluate, number, variables
 
 __all__ = ["Condition", "Field", "Poly", "TooLarge", "add", "degree", "multiply", "one", "scale", "value"]
 
@@ -173,9 +173,15 @@ class Field:
             return self._product([self.rational(part) for part in rest])
         if head == "pow" and isinstance(rest[1], str):
             n = number(rest[1])
+            value = _exact(tree) if n.denominator != 1 else None
+            if value is not None:
+                return ({(0,) * self.size: value} if value else {}), {}
             base = rest[0] if n.denominator == 1 else ["pow", rest[0], f"1/{n.denominator}"]
             inner = (self.variable(json.dumps(base)), {}) if n.denominator != 1 else self.rational(base)
             return self._power(inner, n.numerator)
+        value = _exact(tree)
+        if value is not None:
+            return ({(0,) * self.size: value} if value else {}), {}
         return self.variable(json.dumps(tree)), {}
 
     def _sum(self, parts: list[Fractional]) -> Fractional:
@@ -255,6 +261,16 @@ class Field:
         return []
 
 
+def _exact(tree: Tree) -> Fraction | None:
+    """The value of a term without variables, such as sqrt(4) or gamma(5), where it is rational by rule."""
+    if variables(tree):
+        return None
+    try:
+        return evaluate(tree, {})
+    except (Inexact, Undefined, ValueError):
+        return None
+
+
 def _collect_atoms(tree: Tree, found: list[str]) -> None:
     if not isinstance(tree, list) or tree[0] == "var":
         return
@@ -267,7 +283,11 @@ def _collect_atoms(tree: Tree, found: list[str]) -> None:
         n = number(rest[1])
         if n.denominator == 1:
             return
+        if _exact(tree) is not None:
+            return
         tree = ["pow", rest[0], f"1/{n.denominator}"]
+    elif _exact(tree) is not None:
+        return
     name = json.dumps(tree)
     if name not in found:
         found.append(name)

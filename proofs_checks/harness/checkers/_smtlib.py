@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs_checks.harness.trees import FUNCTIONS, RELATIONS, Tree, number
+from proofs_checks.harness.trees import FUNCTIONS, RELATIONS, Inexact, Tree, Undefined, evaluate, number, variables
 
 __all__ = ["Unsupported", "assemble"]
 
@@ -129,6 +129,11 @@ class _Encoder:
 
     def opaque(self, tree: Tree) -> Fractional:
         head, *rest = tree
+        if not variables(tree):
+            try:  # gamma(5) is 24
+                return _literal(evaluate(tree, {})), {}
+            except (Inexact, Undefined):
+                pass
         if head == "tan":
             return self.term(["mul", ["sin", *rest], ["pow", ["cos", *rest], "-1"]])
         name, _ = self.fresh(json.dumps(tree), "t")

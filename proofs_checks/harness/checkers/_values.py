@@ -6,13 +6,13 @@ not zero. What none settles raises `Inexact`: it is never guessed."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs_checks.harness.trees import RELATIONS, Inexact, Tree, Undefined, evaluate, number, substitute
+from proofs_checks.harness.trees import RELATIONS, Inexact, Tree, Undefined, evaluate, number, substitute, variables, walk
 
-__all__ = ["enclose", "normal_form", "sign", "truth"]
+__all__ = ["enclose", "forbid_open_powers", "normal_form", "sign", "truth", "whole"]
 
 PRECISIONS = (96, 400, 1600)
 _TRIAL = 10_000  # primes up to here are split off; what is left is one atom
@@ -36,6 +36,29 @@ def truth(relation: Tree, values: Mapping[str, Tree]) -> bool:
         raise ValueError(f"tree: unknown relation {head!r}")
     left, right = (substitute(side, values) for side in rest)
     return bool(RELATIONS[head](sign(["add", left, ["mul", "-1", right]]), 0))
+
+
+def forbid_open_powers(relation: Tree, values: Mapping[str, Tree], integers: Collection[str]) -> None:
+    """`Undefined` where 0 is raised to an exponent that is 0 at the point but real elsewhere.
+
+    0**0 is 1 for a written exponent and for one made of integer variables, as in polynomials; a real power needs a
+    positive base."""
+    for node in walk(relation):
+        if not isinstance(node, list) or node[0] != "pow" or whole(node[2], integers):
+            continue
+        try:
+            if all(evaluate(substitute(part, values), {}) == 0 for part in node[1:]):
+                raise Undefined("0 to the power 0, where the exponent is not an integer throughout")
+        except Inexact:
+            continue
+
+
+def whole(exponent: Tree, integers: Collection[str]) -> bool:
+    """Whether an exponent is a written number, or a sum of products of integers and variables that are integers."""
+    if not isinstance(exponent, list):
+        return True
+    plain = all(node[0] in ("add", "mul", "var") if isinstance(node, list) else "/" not in node for node in walk(exponent))
+    return plain and set(variables(exponent)) <= set(integers)
 
 
 def sign(tree: Tree) -> int:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_checks.harness.checkers._subject import subject_of
-from proofs_checks.harness.checkers._values import truth
+from proofs_checks.harness.checkers._values import forbid_open_powers, truth
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.trees import Inexact, Undefined, evaluate, variables
 
@@ -28,6 +28,7 @@ def check(certificate: Mapping[str, Any]) -> str:
                 raise CertificateError(f"{name} must be an integer")
         for name, words in subject.get("symbols", []):
             _check_assumptions(name, words, point)
+        forbid_open_powers(subject["statement"], point, subject.get("integers", []))
         true = truth(subject["statement"], point)
     except Undefined as error:
         raise CertificateError(f"the statement is not defined at the point: {error}") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +18,16 @@ __all__ = ["command"]
 EXIT = {"HOLDS": 0, "REFUTED": 1, "UNDECIDED": 3, "ERROR": 3}
 
 
-@click.command()
+@click.command(context_settings={"ignore_unknown_options": True})  # a statement may begin with a minus sign
 @click.argument("statement", metavar="STATEMENT|FILE.smt2")
-@click.option("--on", "domain", default="", metavar="DOMAIN", help='Such as "x in [0, 1], y > 0, k in {1..8}".')
+@click.option("--on", "domain", multiple=True, metavar="DOMAIN",
+              help='Such as "x in [0, 1], y > 0, k in {1..8}". May be repeated: all of it holds together.')
 @click.option("--budget", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True),
               help="Seconds for each statement.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the search for counterexamples.")
 @click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), default=None,
               help="Write the certificate to this file (check it with `refutable recheck`).")
-def command(statement: str, domain: str, budget: float, seed: int, certificate: Path | None) -> None:
+def command(statement: str, domain: tuple[str, ...], budget: float, seed: int, certificate: Path | None) -> None:
     """Prove or refute STATEMENT over the reals, such as "x**2 + y**2 >= 2*x*y".
 
     Functions: exp log sqrt cbrt sin cos tan asin acos atan sinh cosh tanh Abs Min Max erf gamma loggamma digamma
@@ -53,16 +53,17 @@ def command(statement: str, domain: str, budget: float, seed: int, certificate: 
     sys.exit(worst)
 
 
-def _problems(statement: str, domain: str) -> list[Problem]:
+def _problems(statement: str, domain: tuple[str, ...]) -> list[Problem]:
     from proofs_checks.harness.language import read_domain, read_problem, read_smtlib
 
     if statement.endswith(".smt2"):
-        if domain:
+        if any(domain):
             raise ValueError("--on does not go with a file: the file has its own bounds")
         return read_smtlib(Path(statement).read_text(encoding="utf-8"))
-    box, extra = read_domain(domain)
-    problem = read_problem(statement, box)
-    return [replace(problem, hypotheses=(*extra, *problem.hypotheses))]
+    if statement.startswith("--"):
+        raise ValueError(f"{statement!r} is neither an option nor a statement; see refutable prove --help")
+    entries, extra = read_domain(*domain)
+    return [read_problem(statement, entries, extra)]
 
 
 def _lines(problem: Problem, found: Evidence) -> list[str]:

@@ -2,9 +2,11 @@
 
     x**2 + y^2 >= 2*x*y        0 < x <= 1        Implies(x > 0, log(x) <= x - 1)        ~(x > 1) | (y > 0)
 
-Decimals are exact rationals. Comparisons chain as in Python. `&` and `|` bind weaker than comparisons, so that both
-`x > 0 & y > 0` and `(x > 0) & (y > 0)` mean the conjunction. `E` is Euler's number unless it is declared a variable;
-every other name that is neither a function nor `pi` is a real variable, I, N, S, Q and O included."""
+Signs and powers bind as in Python: -x**2 is -(x**2), 2**-x is 2**(-x), a**b**c is a**(b**c). x**0 is 1 for every x, 0
+included; a power with a real exponent needs a positive base. Decimals are exact rationals. Comparisons chain as in
+Python. `&` and `|` bind weaker than comparisons, so that both `x > 0 & y > 0` and `(x > 0) & (y > 0)` mean the
+conjunction. `E` is Euler's number unless it is declared a variable; every other name that is neither a function nor
+`pi` is a real variable, I, N, S, Q and O included."""
 from __future__ import annotations
 
 import re
@@ -64,6 +66,7 @@ _TWO = {"Pow": _same("pow"), "pow": _same("pow"), "Rational": _quotient, "Eq": _
         "Xor": lambda a, b: ["or", ["and", a, ["not", b]], ["and", b, ["not", a]]],
         "root": lambda a, n: ["pow", a, _quotient("1", n)]}
 _MANY = {"Min": "min", "Max": "max", "min": "min", "max": "max", "Add": "add", "Mul": "mul", "And": "and", "Or": "or"}
+_SMALL = frozenset(map(str, range(1, 171)))
 _BOOLEAN = {"and", "or", "not", "implies"}
 FUNCTION_NAMES = frozenset({*_ONE, *_TWO, *_MANY, "log", "Sum", "Product"})
 
@@ -112,12 +115,17 @@ class _Parser:
         return self.tokens[self.at - 1][1]
 
     def fail(self, wanted: str) -> ParseError:
-        _, value, at = self.tokens[self.at]
+        kind, value, at = self.tokens[self.at]
+        before = self.tokens[self.at - 1] if self.at else ("op", "", 0)
+        if (before[0] in ("number", "name") or before[1] == ")") and (kind in ("number", "name") or value == "("):
+            left, right = "(...)" if before[1] == ")" else before[1], "(...)" if value == "(" else value
+            where = _excerpt(self.text, at)
+            return ParseError(f"no operator before {value!r} in {where!r}; write {left}*{right} for a product")
         return ParseError(f"{wanted} expected, got {value!r} in {_excerpt(self.text, at)!r}")
 
     def expect(self, what: str) -> None:
         if self.peek() != what:
-            raise self.fail(repr(what))
+            raise self.fail("the end of the text" if what == "end" else repr(what))
         self.take()
 
     def accept(self, *ops: str) -> str | None:
@@ -130,7 +138,9 @@ class _Parser:
 
     def implication(self, depth: int) -> Tree:
         left = self.disjunction(self.deeper(depth))
-        if self.accept("=>", "->", ">>"):
+        if op := self.accept("=>", "->", ">>"):
+            if not is_relation(left):
+                raise ParseError(f"{op!r} means 'implies' and needs a relation on its left; for greater or equal write '>='")
             return _boolean("implies", left, self.implication(self.deeper(depth)))
         return left
 
@@ -217,7 +227,7 @@ class _Parser:
 
     def call(self, name: str, depth: int) -> Tree:
         if name not in FUNCTION_NAMES:
-            raise ParseError(f"unknown function {name!r}; write products with '*'")
+            raise ParseError(f"unknown function {name!r}; for a product write {name}*(...)")
         self.expect("(")
         if name in ("Sum", "Product"):
             return self.indexed("add" if name == "Sum" else "mul", self.deeper(depth))
@@ -263,6 +273,8 @@ def _apply(name: str, args: list[Tree]) -> Tree:
     if name in ("Not", "not", "Implies", "Equivalent", "Xor"):
         return table[name](*map(_truth, args))
     built = table[name](*map(_real, args))
+    if built[0] == "loggamma" and isinstance(built[1], str) and built[1] in _SMALL:  # an integer n >= 1: log((n - 1)!)
+        return ["log", _leaf(evaluate(["gamma", built[1]], {}))]
     if built[0] in ("eq", "ne", "ge", "gt", "le", "lt"):
         return _relation(*built)
     if built[0] == "pow":

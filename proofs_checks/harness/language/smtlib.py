@@ -23,11 +23,14 @@ _TOKEN = re.compile(r'\s+|;[^\n]*|(?P<token>[()\[\],]|\|[^|]*\||"(?:[^"]|"")*"|[
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?")
 _HEX = re.compile(r"[+-]?0x([0-9a-fA-F]+)(?:\.([0-9a-fA-F]*))?(?:p([+-]?[0-9]+))?")
 _RELATIONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_ARITY = {"not": (1, 1), "=>": (2, None), "xor": (2, 2), "ite": (3, 3), "=": (2, None), "distinct": (2, None), "/": (2, None),
+          "^": (2, 2), "pow": (2, 2), "sqrt": (1, 1), "to_real": (1, 1), **dict.fromkeys(_RELATIONS, (2, None))}
+_OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 _FUNCTIONS = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos",
               "atan": "atan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh", "cosh": "cosh",
               "tanh": "tanh", "abs": "abs"}
-_IGNORED = ("set-logic", "set-info", "set-option", "exit", "get-value", "get-model", "get-info", "get-option",
-            "get-objectives", "declare-sort", "echo", "reset")
+_IGNORED = ("set-logic", "set-info", "set-option", "get-value", "get-model", "get-info", "get-option",
+            "get-objectives", "declare-sort", "echo")
 MAX_DEPTH = 400
 
 SExpr = Any  # a token, or a list
@@ -78,37 +81,49 @@ class _Reader:
         self.marks: list[int] = []
 
     def read(self, text: str) -> list[Problem]:
-        found = []
+        found: list[Problem] = []
         for command in _expressions(text):
             if not command or not isinstance(command[0], str):
                 raise ParseError(f"SMT-LIB: {command!r} is no command")
-            head, *rest = command
-            if head in ("declare-fun", "declare-const"):
-                self._declare(rest, head == "declare-fun")
-            elif head == "define-fun":
-                self.macros[rest[0]] = ([name for name, _ in rest[1]], rest[3])
-            elif head == "assert":
-                self.asserted += _conjuncts(self._truth(self._term(rest[0], {}, 0)))
-            elif head in ("push", "pop"):
-                for _ in range(int(rest[0]) if rest else 1):
-                    if head == "push":
-                        self.marks.append(len(self.asserted))
-                    elif self.marks:
-                        del self.asserted[self.marks.pop():]
-            elif head in ("check-sat", "minimize", "maximize"):
-                if head != "check-sat":
-                    raise ParseError(f"SMT-LIB: {head} is not decided here")
-                found.append(self._problem())
-            elif head not in _IGNORED:
-                raise ParseError(f"SMT-LIB: unknown command {head!r}")
+            if command[0] == "exit":
+                break
+            try:
+                self._take(command[0], command[1:], found)
+            except ParseError:
+                raise
+            except (ValueError, LookupError, TypeError, AttributeError) as error:  # parts that are missing or of another form
+                raise ParseError(f"SMT-LIB: {command[0]} is malformed ({error})") from None
         if not found:
             raise ParseError("SMT-LIB: there is no (check-sat)")
         return found
 
+    def _take(self, head: str, rest: list[Any], found: list[Problem]) -> None:
+        """One command; a check-sat adds to `found`."""
+        if head in ("declare-fun", "declare-const"):
+            self._declare(rest, head == "declare-fun")
+        elif head == "define-fun":
+            self.macros[rest[0]] = ([name for name, _ in rest[1]], rest[3])
+        elif head == "assert":
+            self.asserted += _conjuncts(self._truth(self._term(rest[0], {}, 0)))
+        elif head in ("push", "pop"):
+            for _ in range(int(rest[0]) if rest else 1):
+                if head == "push":
+                    self.marks.append(len(self.asserted))
+                elif self.marks:
+                    del self.asserted[self.marks.pop():]
+        elif head in ("check-sat", "minimize", "maximize"):
+            if head != "check-sat":
+                raise ParseError(f"SMT-LIB: {head} is not decided here")
+            found.append(self._problem())
+        elif head == "reset":
+            self.box, self.kinds, self.macros, self.asserted, self.marks = {}, {}, {}, [], []
+        elif head not in _IGNORED:
+            raise ParseError(f"SMT-LIB: unknown command {head!r}")
+
     def _problem(self) -> Problem:
         flags = [["or", ["eq", ["var", name], "0"], ["eq", ["var", name], "1"]]
                  for name, kind in self.kinds.items() if kind == "Bool"]
-        return Problem(box=dict(self.box), hypotheses=(*flags, *self.asserted), conclusion=["false"],
+        return Problem(box=dict(self.box), hypotheses=(*flags, *self.asserted), conclusion=["false"], total=True,
                        integers=frozenset(name for name, kind in self.kinds.items() if kind == "Int"))
 
     def _declare(self, rest: list[Any], is_function: bool) -> None:
@@ -198,6 +213,9 @@ class _Reader:
         return tree
 
     def _apply(self, head: Any, args: list[Tree]) -> Tree:
+        least, most = _ARITY.get(head, (1, None)) if isinstance(head, str) else (1, None)
+        if len(args) < least or (most is not None and len(args) > most):
+            raise ParseError(f"SMT-LIB: {head} does not take {len(args)} arguments")
         if head in ("and", "or", "not", "=>", "xor"):
             return _connective(head, [self._truth(arg) for arg in args])
         if head == "ite":
@@ -215,7 +233,8 @@ class _Reader:
 
 def _connective(head: str, args: list[Tree]) -> Tree:
     if head == "not":
-        return ["not", args[0]]
+        inner, *sides = args[0]
+        return [_OPPOSITE[inner], *sides] if inner in _OPPOSITE else ["not", args[0]]
     if head == "=>":
         result = args[-1]
         for arg in reversed(args[:-1]):
