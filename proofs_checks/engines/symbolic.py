@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import islice, product
 from typing import Any
@@ -130,10 +131,31 @@ def _rounds(side: Side, expression: Any, symbols: tuple[Any, ...]) -> bool:
         return False
     point = next(_points(symbols))
     try:
-        found = side(*(Rational(v.numerator, v.denominator) for v in point))
+        with _floats() as met:
+            side(*symbols)
+            found = side(*(Rational(v.numerator, v.denominator) for v in point))
     except (ArithmeticError, ValueError, TypeError, AttributeError, IndexError):
-        return False
-    return isinstance(found, float) or (hasattr(found, "has") and found.has(Float))
+        return bool(met)
+    return bool(met) or isinstance(found, float) or (hasattr(found, "has") and found.has(Float))
+
+
+@contextmanager
+def _floats() -> Iterator[list[float]]:
+    """The floats that sympy is given meanwhile: (v + 1e300) - 1e300 shows none in its value, and has lost v to rounding."""
+    from sympy.core.sympify import _sympy_converter as converters
+
+    met: list[float] = []
+    usual = converters[float]
+
+    def noted(x: float) -> Any:
+        met.append(x)
+        return usual(x)
+
+    converters[float] = noted
+    try:
+        yield met
+    finally:
+        converters[float] = usual
 
 
 def _assumed(symbol: Any) -> str:
@@ -224,10 +246,11 @@ def _value(side: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction])
     try:
         if not _is_function(side):
             return _rational(_substituted(side, symbols, values))
-        found = _rational(side(*point))
-        if found is None:  # a quotient of ints, a power of Fractions: floats in Python, exact in sympy
-            found = _rational(side(*(Rational(v.numerator, v.denominator) for v in point)))
-        return found
+        with _floats() as met:
+            found = _rational(side(*point))
+            if found is None and not met:  # a quotient of ints, a power of Fractions: floats in Python, exact in sympy
+                found = _rational(side(*(Rational(v.numerator, v.denominator) for v in point)))
+        return None if met else found
     except (ArithmeticError, ValueError, TypeError, AttributeError, IndexError):
         return None
 
@@ -238,6 +261,8 @@ def _rational(value: Any) -> Any:
 
     if isinstance(value, int | Fraction):
         return Fraction(value)
+    if isinstance(value, float):
+        return None
     number = sympify(value)
     if number.has(Float):
         return None

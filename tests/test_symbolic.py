@@ -1,0 +1,36 @@
+"""Identities and floats: what is computed in floats is neither proved nor refuted."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from proofs_checks.engines import symbolic
+from proofs_checks.harness.evidence import Verdict
+
+x = sp.Symbol("x")
+k = sp.Symbol("k", integer=True, positive=True)
+
+
+@pytest.mark.parametrize("symbol", [x, k])
+@pytest.mark.parametrize(("left", "right"), [
+    (lambda v: (v + 1e300) - 1e300, lambda v: v), (lambda v: (sp.sqrt(v) + 1e300) - 1e300, sp.sqrt),
+    (lambda v: v * 0.5, lambda v: v / 3), (lambda v: (v + 1e300) - 1e300, lambda v: v + 1),
+    (lambda v: v * 0.5 + v * 0.5, lambda v: v)])
+def test_no_conclusion_is_drawn_from_floats(left: Callable[..., Any], right: Callable[..., Any], symbol: sp.Symbol) -> None:
+    found = symbolic.equal(left, right, symbol).run()
+    assert found.verdict is Verdict.UNDECIDED
+    assert "floats" in found.summary
+
+
+def test_quotients_of_integers_and_roots_are_read_exactly() -> None:
+    assert symbolic.equal(lambda v: v / (v + 1), lambda v: 1 - 1 / (v + 1), k).run().verdict is Verdict.HOLDS
+    assert symbolic.equal(lambda v: v / (v + 1), lambda v: 1 - 2 / (v + 1), k).run().verdict is Verdict.REFUTED
+    assert symbolic.equal(lambda v: v**sp.Rational(1, 2), sp.sqrt, k).run().verdict is Verdict.HOLDS
+
+
+def test_the_conversion_of_floats_is_put_back() -> None:
+    symbolic.equal(lambda v: v + 0.5, lambda v: v, x).run()
+    assert sp.sympify(0.5) == sp.Float(0.5)
