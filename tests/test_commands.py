@@ -22,10 +22,17 @@ from simulations.__main__ import main as simulations_main
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = ["pass_at_k.gradient_weight", "pass_at_k.weight_threshold"]
 
-green = toy.claim("green")
-red = toy.claim("red", mutants={**green.mutants, "true_after_all": toy.weight})
-false = toy.claim("false", form=lambda p, k: k * (1 - p) ** k)
-unjudged = toy.claim("unjudged")
+green = toy.claim("green_run")
+red = toy.claim("red_run", mutants={**green.mutants, "true_after_all": toy.weight})
+false = toy.claim("false_run", form=lambda p, k: k * (1 - p) ** k)
+unjudged = toy.claim("unjudged_run")
+
+
+# Results of a user's claims are not kept; these stand in for claims of the product, so that the cache can be tested.
+def as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "QUICK", -1.0)
+    for procedure in (green_checks, red_checks, false_checks):
+        monkeypatch.setattr(procedure, "__module__", "proofs_checks.toy")
 
 
 @evidence(green)
@@ -65,21 +72,22 @@ def timeless(report: Any) -> Any:
 # check
 
 def test_a_green_claim_exits_0_and_writes_a_partial_report(tmp_path: Path):
-    code, report, done = check(tmp_path, "toy.green")
-    assert code == 0 and not report["complete"] and "toy.green" in done.stdout and "partial run" in done.stdout
+    code, report, done = check(tmp_path, "toy.green_run")
+    assert code == 0 and not report["complete"] and "toy.green_run" in done.stdout and "partial run" in done.stdout
     assert not (tmp_path / "report.json").exists() and len(list((tmp_path / "certificates").iterdir())) == 3
 
 
-@pytest.mark.parametrize(("name", "said"), [("toy.red", "SURVIVED"), ("toy.false", "exhaustive EXHAUSTIVE says REFUTED"),
-                                            ("pass_at_k.gradient_weight toy.red", "toy.red")])
+@pytest.mark.parametrize(("name", "said"), [("toy.red_run", "SURVIVED"),
+                                            ("toy.false_run", "exhaustive EXHAUSTIVE says REFUTED"),
+                                            ("pass_at_k.gradient_weight toy.red_run", "toy.red_run")])
 def test_what_is_not_green_exits_1_and_is_named(tmp_path: Path, name: str, said: str):
     code, report, done = check(tmp_path, *name.split())
     assert code == 1 and said in done.stdout + done.stderr and f"not green: {name.split()[-1]}" in done.stderr
     assert "refutable check toy." in done.stdout and not any(e["green"] for e in report["claims"] if e["paper"] == "toy")
 
 
-@pytest.mark.parametrize("args", [("nope",), ("pass_at_k.nope",), ("toy.green", "--variant", "nope"), ("--jobs", "0"),
-                                  ("toy.green", "--at-least", "NOPE")])
+@pytest.mark.parametrize("args", [("nope",), ("pass_at_k.nope",), ("toy.green_run", "--variant", "nope"), ("--jobs", "0"),
+                                  ("toy.green_run", "--at-least", "NOPE")])
 def test_wrong_use_exits_2_names_the_culprit_and_writes_nothing(tmp_path: Path, args: tuple[str, ...]):
     code, _, done = check(tmp_path / "build", *args)
     assert code == 2 and args[-1].removeprefix("pass_at_k.") in done.stderr and not (tmp_path / "build").exists()
@@ -90,38 +98,56 @@ def test_wrong_use_exits_2_names_the_culprit_and_writes_nothing(tmp_path: Path, 
 
 
 def test_one_variant(tmp_path: Path):
-    code, report, _ = check(tmp_path, "toy.green", "--variant", "exponent_k")
+    code, report, done = check(tmp_path, "toy.green_run", "--variant", "exponent_k")
     (entry,) = report["claims"]
+    assert "not green" not in done.output and "claims green" not in done.output and "toy.green_run  part" in done.stdout
+    assert "partial: 1 claim judged in part (1 variants, 1 of 1 checks), nothing wrong in what was judged" in done.stdout
     assert code == 0 and list(entry["variants"]) == ["exponent_k"] and entry["partial"] and not entry["green"]
-    assert check(tmp_path, "toy.red", "--variant", "true_after_all")[0] == 1
-    assert check(tmp_path, "toy.red", "--variant", "exponent_k")[0] == 0
+    assert check(tmp_path, "toy.red_run", "--variant", "true_after_all")[0] == 1
+    assert check(tmp_path, "toy.red_run", "--variant", "exponent_k")[0] == 0
 
 
-@pytest.mark.parametrize("name", ["toy.green", "toy.red"])
-def test_a_filtered_run_is_never_green_and_never_the_report(tmp_path: Path, name: str):
-    code, report, done = check(tmp_path, name, "--at-least", "certified")
-    assert code == 0 and not report["claims"][0]["green"] and report["claims"][0]["partial"]
-    assert "0 of 1 claims green" in done.stdout and not (tmp_path / "report.json").exists()
+def test_a_variant_of_a_claim_that_fails_is_not_judged_and_not_fine(tmp_path: Path):
+    code, _, done = check(tmp_path, "toy.false_run", "--variant", "factor_dropped")
+    assert code == 1 and "not judged: the claim itself fails" in done.stderr and "RED" in done.stdout
 
 
-def test_a_filtered_run_of_everything_is_not_the_report_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(work, "plan", lambda names, variant=None: (["toy.green"], []))
-    call("check", "--at-least", "CERTIFIED", "--out", tmp_path)
+@pytest.mark.parametrize("names", [("toy.green_run",), ("toy.red_run", "toy.false_run")])
+def test_a_run_that_leaves_no_check_is_wrong_use(tmp_path: Path, names: tuple[str, ...]):
+    code, report, done = check(tmp_path / "build", *names, "--at-least", "certified")
+    assert code == 2 and not report and not (tmp_path / "build").exists()
+    line = done.stderr.splitlines()[-1]
+    assert line == "refutable check: --at-least CERTIFIED leaves no check to run; the strongest here is EXHAUSTIVE"
+    assert "claims green" not in done.output and "Usage" not in done.output
+
+
+def test_a_filtered_run_is_never_green_and_never_the_report(tmp_path: Path):
+    code, report, done = check(tmp_path, "toy.green_run", "pass_at_k.gradient_weight", "--at-least", "symbolic")
+    assert code == 0 and not any(e["green"] for e in report["claims"]) and all(e["partial"] for e in report["claims"])
+    assert "claims green" not in done.output and not (tmp_path / "report.json").exists()
+    assert "partial: 1 claim judged in part" in done.stdout and "partial: 1 claim without a check" in done.stdout
+    assert "[1/2] pass_at_k.gradient_weight partial: nothing wrong" in done.stderr and "not green" not in done.stderr
+    assert "expected to" not in done.stdout  # no block of a failure: nothing failed
+
+
+def test_a_partial_run_of_everything_is_not_the_report_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(work, "plan", lambda names, **options: (["toy.green_run"], []))
+    call("check", "--variant", "claim", "--out", tmp_path)
     assert (tmp_path / "partial.json").exists() and not (tmp_path / "report.json").exists()
     assert call("check", "--out", tmp_path).exit_code == 0 and json.loads((tmp_path / "report.json").read_text())["complete"]
 
 
 def test_a_claim_without_evidence_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     listed = [work.claim_entry(work.facts(unjudged), [])]
-    monkeypatch.setattr(work, "plan", lambda names, variant=None: (["toy.green"], listed))
+    monkeypatch.setattr(work, "plan", lambda names, **options: (["toy.green_run"], listed))
     done = call("check", "--out", tmp_path)
-    assert done.exit_code == 1 and "toy.unjudged: no evidence is registered" in done.stderr
+    assert done.exit_code == 1 and "toy.unjudged_run: no evidence is registered" in done.stderr
 
 
 def test_a_failed_canary_makes_the_report_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     failed = {"passed": False, "jax": "0.10.2", "backend": "cpu", "reason": "wrong sums"}
     monkeypatch.setattr("proofs_checks.harness.doctor.canary", lambda: failed)
-    monkeypatch.setattr(work, "plan", lambda names, variant=None: (["toy.green"], []))
+    monkeypatch.setattr(work, "plan", lambda names, **options: (["toy.green_run"], []))
     done = call("check", "--out", tmp_path)
     assert done.exit_code == 1 and "canary failed: wrong sums" in done.stderr
 
@@ -138,16 +164,49 @@ def test_processes_give_the_same_report(tmp_path: Path, serial: dict[str, Any]):
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A real scheduler and a worker in a process of its own; no limit of time that a loaded machine could miss."""
+    import dask
     from distributed import LocalCluster
 
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as found:
+    patient = {"distributed.comm.timeouts.connect": "1h", "distributed.comm.timeouts.tcp": "1h",
+               "distributed.scheduler.worker-ttl": None, "distributed.worker.lifetime.duration": None,
+               "distributed.nanny.pre-spawn-environ": {"PYTHONPATH": str(ROOT)}}
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with dask.config.set(patient), LocalCluster(**options) as found:
         yield found.scheduler_address
 
 
 def test_a_dask_cluster_gives_the_same_report(tmp_path: Path, serial: dict[str, Any], cluster: str):
     code, report, _ = check(tmp_path, *QUICK, "--dask", cluster)
     assert code == 0 and timeless(report) == serial
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "127.0.0.1:9", "nowhere", "tcp://127.0.0.1", "9"])
+def test_a_dead_address_is_one_line(tmp_path: Path, address: str):
+    code, report, done = check(tmp_path / "build", "toy.green_run", "--dask", address)
+    assert code == 2 and not report and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"refutable check: --dask {address}: ") and not (tmp_path / "build").exists()
+
+
+def test_a_server_that_is_no_scheduler_is_one_line(tmp_path: Path):
+    """It answers at once, with something else; the client must not take that for a message of its own."""
+    import socket
+    import threading
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def answer() -> None:
+            for _ in range(2):  # the knock, then the client
+                made, _ = server.accept()
+                with made:
+                    made.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 8)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        code, _, done = check(tmp_path / "build", "toy.green_run", "--dask", f"127.0.0.1:{port}")
+    assert code == 2 and f"--dask 127.0.0.1:{port}: no Dask scheduler answers" in done.stderr.splitlines()[-1]
 
 
 def test_naming_a_paper_imports_the_evidence_of_no_other(tmp_path: Path):
@@ -161,13 +220,13 @@ def test_naming_a_paper_imports_the_evidence_of_no_other(tmp_path: Path):
 # the cache of earlier results
 
 def test_a_second_run_reads_the_cache_and_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cache, "QUICK", -1.0)
-    first = check(tmp_path, "toy.green", "toy.red")[1]
+    as_ours(monkeypatch)
+    first = check(tmp_path, "toy.green_run", "toy.red_run")[1]
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()}
     assert len(kept) == 7
-    assert timeless(check(tmp_path, "toy.green", "toy.red")[1]) == timeless(first)
+    assert timeless(check(tmp_path, "toy.green_run", "toy.red_run")[1]) == timeless(first)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()} == kept
-    check(tmp_path, "toy.green", "--fresh")
+    check(tmp_path, "toy.green_run", "--fresh")
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()} == kept
 
 
@@ -180,9 +239,9 @@ EDITS = {"verdict": lambda text: text.replace('"REFUTED"', '"HOLDS"'),
 
 
 @pytest.mark.parametrize("edit", EDITS)
-@pytest.mark.parametrize("name", ["toy.red", "toy.false"])
+@pytest.mark.parametrize("name", ["toy.red_run", "toy.false_run"])
 def test_a_corrupt_cache_never_turns_red_into_green(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, edit: str):
-    monkeypatch.setattr(cache, "QUICK", -1.0)
+    as_ours(monkeypatch)
     code, before, _ = check(tmp_path, name)
     for path in (tmp_path / "cache").iterdir():
         path.write_text(EDITS[edit](path.read_text()))
@@ -191,12 +250,12 @@ def test_a_corrupt_cache_never_turns_red_into_green(tmp_path: Path, monkeypatch:
 
 
 def test_entries_of_other_variants_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cache, "QUICK", -1.0)
-    _, before, _ = check(tmp_path, "toy.red")
+    as_ours(monkeypatch)
+    _, before, _ = check(tmp_path, "toy.red_run")
     texts = {path: path.read_text() for path in sorted((tmp_path / "cache").iterdir())}
     for path, text in zip(texts, [*list(texts.values())[1:], next(iter(texts.values()))], strict=True):
         path.write_text(text)
-    code, after, _ = check(tmp_path, "toy.red")
+    code, after, _ = check(tmp_path, "toy.red_run")
     assert code == 1 and timeless(after) == timeless(before)
 
 
@@ -228,15 +287,15 @@ def test_the_key_follows_the_sources_of_the_paper_and_of_the_harness(tmp_path: P
 
 @pytest.fixture
 def certificates(tmp_path: Path) -> Path:
-    check(tmp_path, "toy.green")
+    check(tmp_path, "toy.green_run")
     return tmp_path / "certificates"
 
 
 def test_a_folder_of_sound_certificates_is_accepted(certificates: Path):
     done = call("recheck", certificates)
     assert done.exit_code == 0 and "3 accepted, 0 rejected" in done.stdout and not done.stderr
-    assert "replayed with the claim's own predicate" in done.stdout and "toy.green.claim.0.json" in done.stdout
-    assert "1 accepted" in call("recheck", certificates / "toy.green.claim.0.json").stdout
+    assert "replayed with the claim's own predicate" in done.stdout and "toy.green_run.claim.0.json" in done.stdout
+    assert "1 accepted" in call("recheck", certificates / "toy.green_run.claim.0.json").stdout
     assert "3 accepted" in call("recheck", certificates.parent / "certificates", "--standalone").stdout
 
 
@@ -255,9 +314,9 @@ def test_each_rejected_certificate_is_one_line(certificates: Path):
 def test_certificates_of_earlier_statements_go_with_a_complete_run(certificates: Path, monkeypatch: pytest.MonkeyPatch):
     old = certificates / "toy.gone.claim.0.json"
     old.write_text("{}")
-    check(certificates.parent, "toy.green")
+    check(certificates.parent, "toy.green_run")
     assert old.exists() and call("recheck", certificates).exit_code == 1
-    monkeypatch.setattr(work, "plan", lambda names, variant=None: (["toy.green"], []))
+    monkeypatch.setattr(work, "plan", lambda names, **options: (["toy.green_run"], []))
     assert call("check", "--out", certificates.parent).exit_code == 0 and not old.exists()
     assert "3 accepted, 0 rejected" in call("recheck", certificates).stdout
 
@@ -265,18 +324,18 @@ def test_certificates_of_earlier_statements_go_with_a_complete_run(certificates:
 @pytest.mark.parametrize("change", [{"claim": "toy.gone"}, {"kind": "no"}, {"claim": 3}, {"subjects": []}, {"stream": "x"},
                                     {"stream": None}, {"engine": "other"}, {"schema": "2"}, {"variant": "gone"}])
 def test_whatever_a_certificate_says_there_is_no_traceback(certificates: Path, change: dict[str, Any]):
-    path = certificates / "toy.green.claim.0.json"
+    path = certificates / "toy.green_run.claim.0.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     done = call("recheck", path)
     assert done.exit_code == 1 and done.stderr.count("\n") == 1 and done.stderr.startswith(f"rejected: {path}: ")
 
 
 def test_a_claim_that_reads_otherwise_today_rejects_its_old_certificate(certificates: Path, monkeypatch: pytest.MonkeyPatch):
-    changed = toy.claim("green", statement=r"\text{another}")
+    changed = toy.claim("green_run", statement=r"\text{another}")
     registered = work.registered()
-    monkeypatch.setattr(bind, "registered", lambda: {**registered, "toy.green": changed})
+    monkeypatch.setattr(bind, "registered", lambda: {**registered, "toy.green_run": changed})
     monkeypatch.setattr(bind, "find", lambda claim: claim)
-    done = call("recheck", certificates / "toy.green.exponent_k.0.json")
+    done = call("recheck", certificates / "toy.green_run.exponent_k.0.json")
     assert done.exit_code == 1 and "reads otherwise today" in done.stderr
 
 

@@ -63,9 +63,11 @@ def test_a_failure_says_what_was_stated_found_and_how_to_see_it_again(mine: Path
     (mine / "mine.py").write_text(MODULE.replace("form=lambda x: x * x,", "form=lambda x: x * x - 1,"))
     done = run(mine, "mine.py")
     assert done.returncode == 1
-    for text in ("mine.square [claim]  expected to hold", r"states   x^2 \ge x", "not judged: the claim itself fails",
-                 "EXHAUSTIVE  exhaustive refuted: fails at (0,)", "witness [0]",
-                 "again    refutable check mine.square --variant claim"):
+    for text in ("mine.square [claim]  expected to hold", r"claim    x^2 \ge x", "not judged: the claim itself fails",
+                 "EXHAUSTIVE  exhaustive refuted: fails at x = 0: -1 >= 0 is false", "form     lambda x: x * x - 1",
+                 "variant  lambda x: x ** 3", "again    refutable check mine.square --module mine.py --variant claim",
+                 "FAILED mine.py::square[claim] - fails at x = 0\n",
+                 "FAILED mine.py::square[half] - the claim itself fails\n"):
         assert text in done.stdout, done.stdout
     assert "Traceback" not in done.stdout
 
@@ -95,10 +97,65 @@ def test_workers_report_the_same(mine: Path):
     assert timeless(before) == timeless(after)
 
 
-def test_claims_of_test_modules_are_fixtures_not_items(mine: Path):
+def test_a_file_that_failed_need_not_be_named_again(mine: Path):
+    """Bare `pytest` does not collect mine.py; `pytest --lf` does once it failed, and that one item only."""
+    (mine / "mine.py").write_text(MODULE.replace('"half"', '"same": lambda x: x * x + 0, "half"'))
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{mine}"}
+
+    def pytest_(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "pytest", "-p", "proofs_checks.harness.plugin", *args], cwd=mine,
+                              capture_output=True, text=True, env=env, check=False)
+
+    assert "no tests ran" in pytest_().stdout and "1 failed, 3 passed" in pytest_("mine.py").stdout
+    again = pytest_("--lf").stdout
+    assert "FAILED mine.py::square[same] - SURVIVED: nothing refutes it\n" in again and "1 failed in" in again
+
+
+@pytest.mark.parametrize("args", [("test_mine.py",), ()])
+def test_claims_of_test_modules_are_judged_beside_their_tests(mine: Path, args: tuple[str, ...]):
     (mine / "test_mine.py").write_text(MODULE + "\ndef test_it():\n    assert square\n")
-    done = run(mine, "test_mine.py")
-    assert "1 passed" in done.stdout
+    done = run(mine, *args)
+    assert "4 passed" in done.stdout and "mine.square  green" in done.stdout
+
+
+def test_a_conftest_can_keep_claims_private(mine: Path):
+    """As the product's own tests do, whose claims are red on purpose."""
+    (mine / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    (mine / "test_mine.py").write_text(MODULE + ALONE + "\ndef test_it():\n    assert square\n")
+    assert "1 passed" in run(mine, "test_mine.py").stdout
+
+
+ALONE = '''
+alone = Claim(id="mine.alone", paper=PAPER, statement="1", source=Source.PUBLIC, standing=Standing.HOLDS,
+              form=lambda x: x, mutants={"one": lambda x: 1, "two": lambda x: 2})
+again = alone
+'''
+
+
+def test_a_claim_without_evidence_fails_by_name(mine: Path):
+    (mine / "mine.py").write_text(MODULE + ALONE)
+    done = run(mine, "mine.py")
+    assert done.returncode == 1 and "1 failed, 3 passed" in done.stdout
+    assert "FAILED mine.py::alone[unjudged] - no evidence is registered\n" in done.stdout
+    assert "decorated with @evidence(alone)" in done.stdout and "mine.alone   RED" in done.stdout
+    assert "no evidence" not in run(mine, "mine.py", "-k", "square").stdout
+
+
+def test_evidence_in_another_module_of_the_run_counts(mine: Path):
+    (mine / "mine.py").write_text(MODULE + ALONE)
+    (mine / "more.py").write_text("from proofs_checks.engines import exhaustive\n"
+                                  "from proofs_checks.harness.judge import evidence\nfrom mine import alone\n\n"
+                                  "@evidence(alone)\ndef checks(f):\n"
+                                  "    yield exhaustive.forall([(3,)], lambda x: f(x) == x)\n")
+    done = run(mine, "mine.py", "more.py")
+    assert done.returncode == 0 and "6 passed" in done.stdout
+    assert "1 failed" in run(mine, "mine.py").stdout
+
+
+def test_a_theory_module_named_alone_asks_for_nothing():
+    done = subprocess.run([sys.executable, "-m", "pytest", "theory/actual_causes.py", "-q", "-p", "no:cacheprovider"], cwd=ROOT,
+                          capture_output=True, text=True, check=False)
+    assert "no tests ran" in done.stdout
 
 
 def test_a_module_that_imports_evidence_does_not_judge_it_again(mine: Path):

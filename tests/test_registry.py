@@ -71,10 +71,10 @@ def test_a_failed_canary_is_not_green(monkeypatch):
 
 
 def test_a_report_says_why_a_claim_is_red():
-    red = entry("red", form=lambda p, k: k)
+    red = entry("red_entry", form=lambda p, k: k)
     assert not red["green"] and red["verdict"] == "REFUTED" and red["rung"] is None
     said = report.problems(report.build([red], complete=False))
-    assert said[0].startswith("toy.red: claim: exhaustive EXHAUSTIVE says REFUTED")
+    assert said[0].startswith("toy.red_entry: claim: exhaustive EXHAUSTIVE says REFUTED")
 
 
 def test_a_claim_judged_in_part_is_not_green():

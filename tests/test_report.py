@@ -4,9 +4,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +15,7 @@ import toy
 from click.testing import CliRunner
 
 from proofs_checks.engines import exhaustive
-from proofs_checks.harness import report
+from proofs_checks.harness import papers, report
 from proofs_checks.harness.cli import main
 from proofs_checks.harness.evidence import Rung
 from proofs_checks.harness.html import render
@@ -83,14 +84,27 @@ def page(folder: Path, entries: Iterable[dict[str, Any]], **options: Any) -> Str
     return Strict(origin.with_suffix(".html").read_text(encoding="utf-8"))
 
 
+class Falls(NamedTuple):
+    """The weight, and where it falls with the success rate."""
+
+    weight: Any
+    given: Any
+
+
 @pytest.fixture
 def sound() -> Claim[Any]:
-    found = toy.claim("sound", hypotheses={"several": r"k \ge 2"}, wording="", note="See `slope`.",
-                      mutants={**toy.claim("x").mutants, "without_several": lambda p, k: 2 * (1 - p) ** (k - 1)})
+    form = Falls(toy.weight, lambda p, k: k >= 2)
+    found = toy.claim("sound", hypotheses={"several": r"k \ge 2"}, wording="", note="See `slope`.", form=form, mutants={
+        "exponent_k": form._replace(weight=lambda p, k: k * (1 - p) ** k),
+        "factor_dropped": form._replace(weight=lambda p, k: (1 - p) ** (k - 1)),
+        "without_several": form._replace(given=lambda p, k: k >= 1)})
 
     @evidence(found)
-    def checks(weight: Any):
-        yield exhaustive.forall(toy.grid, lambda p, k: toy.slope(p, k) == weight(p, k))
+    def checks(form: Any):
+        def falls(p: Fraction, k: int) -> bool:
+            return form.weight(p, k) == toy.slope(p, k) > toy.slope(p + Fraction(1, 10), k)
+
+        yield exhaustive.forall(toy.grid, falls, given=form.given)
 
     return found
 
@@ -109,7 +123,7 @@ def refuted() -> Claim[Any]:
 
 @pytest.fixture
 def red() -> Claim[Any]:
-    found = toy.claim("red", mutants={"exponent_k": lambda p, k: k * (1 - p) ** k, "true_after_all": toy.weight})
+    found = toy.claim("red_page", mutants={"exponent_k": lambda p, k: k * (1 - p) ** k, "true_after_all": toy.weight})
 
     @evidence(found)
     def checks(weight: Any):
@@ -128,14 +142,15 @@ def test_a_claim_is_shown_with_its_matrix_scope_hash_and_command(tmp_path: Path,
     data = entry(sound)
     shown = page(tmp_path, [data])
     assert {"toy", "toy.sound"} <= set(shown.ids) and "#toy.sound" in shown.links and "#toy" in shown.links
-    for words in ("1 of 1 claims green", "3 of 3 false variants refuted", "the claim hold ✓ holds", "exponent_k fail ✗ refuted",
+    for words in ("1 of 1 claims green", "3 of 3 false variants refuted", "the claim hold ✓ holds",
+                  "exponent_k weight = lambda p, k: k * (1 - p) ** k fail ✗ refuted",
                   "several: needed, the statement fails without it", "reconstructed for this project; not the authors' theorem",
-                  "refutable check toy.sound --fresh", "30 cases", "Only the abstract was read.", "No figure yet.",
-                  "See slope ."):
+                  f"refutable check toy.sound --module {data['variants']['claim']['module']} --fresh", "25 cases",
+                  "Only the abstract was read.", "No figure yet.", "See slope ."):
         assert words in shown.text, words
     assert data["variants"]["claim"]["hash"] in shown.text
-    at = data["variants"]["exponent_k"]["evidence"][0]["witness"]
-    assert witness(at) in shown.text and "/" in witness(at)
+    row = data["variants"]["exponent_k"]["evidence"][0]
+    assert row["names"] == ["p", "k"] and witness(row["witness"], row["names"]) in shown.text
     assert "Findings" not in shown.text and "Not green" not in shown.text and "jax canary passed" in shown.text
 
 
@@ -155,9 +170,10 @@ def test_findings_and_red_claims_come_first(tmp_path: Path, sound: Claim[Any], r
     text = shown.text
     assert text.index("Not green") < text.index("Findings") < text.index("All claims")
     news = text[text.index("Findings"):text.index("All claims")]
-    assert "The weight grows with the success rate." in news and "false as worded" in news and "Counterexample (" in news
-    assert "sound" not in news and "toy.red" in text[text.index("Not green"):text.index("Findings")]
-    assert "true_after_all: SURVIVED" in text and "as the paper words it fail ✗ refuted" in text
+    assert "The weight grows with the success rate." in news and "our reading is refuted" in news
+    assert "false as worded" not in text and "Counterexample p = " in news
+    assert "sound" not in news and "toy.red_page" in text[text.index("Not green"):text.index("Findings")]
+    assert "true_after_all: SURVIVED" in text and "our reading lambda p, k: k * p ** (k - 1) fail ✗ refuted" in text
     assert "2 of 3 claims green" in text
 
 
@@ -165,6 +181,14 @@ def test_a_statement_that_is_not_the_papers_is_not_said_to_hold_as_worded(tmp_pa
     assert "holds as worded" not in page(tmp_path, [entry(sound)]).text
     ours = {**entry(sound), "source": "ABSTRACT"}
     assert "holds as worded" in page(tmp_path, [ours]).text
+
+
+def test_a_wording_that_is_the_papers_is_said_to_be_false_and_a_reading_of_ours_is_not(tmp_path: Path, refuted: Claim[Any]):
+    theirs = page(tmp_path, [{**entry(refuted), "source": "ABSTRACT"}]).text
+    assert "false as worded" in theirs and "as the paper words it" in theirs and "our reading is refuted" not in theirs
+    assert papers.finding(refuted) == "our reading refuted"
+    assert papers.finding(toy.claim("theirs", source=Source.ABSTRACT, standing=Standing.REFUTED_AS_STATED,
+                                    as_stated=toy.weight)) == "refuted as stated"
 
 
 def test_what_cannot_be_judged_is_listed(tmp_path: Path, sound: Claim[Any], unreachable: Claim[Any]):
@@ -294,7 +318,7 @@ def test_every_statement_of_theory_converts():
 
 
 def test_witnesses_read_as_numbers():
-    assert witness({"k": 2, "p": "1/2"}) == "k = 2, p = 1/2"
+    assert witness({"k": 2, "p": "1/2"}) == "k = 2, p = 1/2" == witness([2, "1/2"], ["k", "p"])
     assert witness([["1/1", "-3/1"], "2/5", True, None, {"a": ["0/1"]}]) == "((1, -3), 2/5, true, none, {a: (0)})"
     drawn = {"stream": "a/b/0", "observations": 400, "chunk": 2, "alpha": 1e-6}
     assert witness(drawn) == "400 observations, error probability 10⁻⁶"

@@ -20,11 +20,13 @@ def claim_hash(claim: str, variant: str, statement: str, subjects: Sequence[Any]
 
 
 def seal(body: Mapping[str, Any], *, claim: str = "", variant: str = "", statement: str = "",
-         subjects: Sequence[Any] = ()) -> dict[str, Any]:
-    """`body` (which has a "kind") with the header that `harness.recheck` demands."""
+         subjects: Sequence[Any] = (), module: str | None = None) -> dict[str, Any]:
+    """`body` (which has a "kind") with the header that `harness.recheck` demands.
+
+    `module` is the user's file in which the claim stands: a hint for people, which nothing is loaded from unasked."""
     header = {"schema": SCHEMA, "kind": body["kind"], "claim": claim, "variant": variant, "statement": statement,
               "subjects": list(subjects), "claim_hash": claim_hash(claim, variant, statement, subjects)}
-    return {**header, **body}
+    return {**header, **({"module": module} if module else {}), **body}
 
 
 def to_json(value: Any) -> Any:

@@ -15,13 +15,15 @@ from typing import Any
 
 from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict, describe_error
+from proofs_checks.harness.modules import file_of
 from proofs_checks.harness.registry import evidence, find, registry
 from theory.claim import Claim
 
-__all__ = ["Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
+__all__ = ["CLAIM_FAILS", "Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
 
 ALPHA = 1e-6  # error probability of one statistical decision
 ALPHA_SUITE = 1e-3  # of all of them together
+CLAIM_FAILS = "not judged: the claim itself fails"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +109,7 @@ class Trial:
         self.claim = claim if found is None else found.claim
         self.procedure = None if found is None else found.procedure
         self.at_least, self.alpha, self.budget, self.cache = at_least, alpha, budget, cache
+        self.module = file_of(self.claim)  # certificates of a user's claim say where it stands
         Context(alpha=alpha, budget=budget)  # refuses bad values here, by name
         self._runs: dict[str, _Run] = {}
         self._evidence: dict[str, list[Evidence | None]] = {}
@@ -160,7 +163,7 @@ class Trial:
         if check.rung < self.at_least:
             return None
         label = {"claim": self.claim.id, "variant": variant, "statement": self.claim.statement,
-                 "subjects": self.run(variant).subjects}
+                 "subjects": self.run(variant).subjects, "module": self.module}
         context = Context(stream=f"{self.claim.id}/{variant}/{i}", alpha=self.alpha, budget=self.budget, label=label)
         try:
             if self.cache is None:
@@ -185,7 +188,7 @@ class Trial:
         refuted = []
         for check, e in zip(self.run(variant).checks, found, strict=True):
             if e is not None and e.verdict is not Verdict.HOLDS:
-                problems.append(f"{check.engine} {e.rung.name} says {e.verdict.name}: {e.summary}")
+                problems.append(f"{check.engine} {e.rung.name} says {e.verdict.name}: {e.summary or 'no reason given'}")
             if e is not None and e.verdict is Verdict.REFUTED and _at(check, e)[0] is False:
                 refuted.append(check.engine)
         if skipped := sum(e is None for e in found):
@@ -214,9 +217,9 @@ class Trial:
                 (problems if fatal else excuses).append(fault)
         contradictions = self._contradictions(variant, killers)
         if not kills:
-            problems += excuses or [self._survival(variant, found)]
+            problems += excuses or ([self._survival(variant, found)] if found else [])  # without a check, `_shape` said why
         if not self.form_holds():
-            problems = ["not judged: the claim itself fails"]
+            problems = [CLAIM_FAILS]
         ok = bool(kills) and not problems and not contradictions
         return Outcome(ok=ok, problems=(*problems, *contradictions), hash=self.hash(variant), evidence=tuple(found),
                        killed_by=max((e.rung for e in kills), default=None), kills=tuple(kills),
@@ -255,6 +258,8 @@ class Trial:
             return f"not judged: no check of rung {self.at_least.name} or above refutes it"
         said = "; ".join(f"{c.engine} {e.verdict.name}" + (f" ({e.summary})" if e.verdict is not Verdict.HOLDS else "")
                          for c, e in zip(run.checks, found, strict=True) if e is not None)
+        if run.problem:
+            return f"not refuted by the checks before that: {said}"
         return f"SURVIVED: true, or the evidence is too weak: {said}"
 
     def _contradictions(self, variant: str, refuting: list[str]) -> list[str]:

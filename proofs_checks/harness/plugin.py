@@ -1,18 +1,18 @@
-"""The pytest plugin: one item a claim and variant, found in `proofs_checks/` and in any module named on the command
-line; the table and `build/report.json` at the end of a complete run.
+"""The pytest plugin: one item a claim and variant, found in `proofs_checks/` and in every module that pytest collects,
+whatever its name; the table and `build/report.json` at the end of a complete run.
 
-Loaded in every pytest run of its environment, so it imports nothing heavy before it finds evidence."""
+Where claims are fixtures of tests, a `pytest_pycollect_makeitem` in their conftest.py keeps them private. Loaded in every
+pytest run of its environment, so it imports nothing heavy before it finds evidence."""
 from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-__all__ = ["ClaimItem"]
+__all__ = ["ClaimItem", "UnjudgedItem"]
 
 MARK = "__claim__"  # set by `@evidence`; the same name as in harness.registry, which is not imported here
 PROPERTY = "refutable"
@@ -26,9 +26,9 @@ class ClaimFailure(Exception):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Any, Any]:
-    """Collect the modules of `proofs_checks` that hold evidence, where no other plugin did."""
+    """Collect the modules of `proofs_checks` that hold evidence, and with --lf any that failed, where nobody else did."""
     found = yield
-    if not found and file_path.suffix == ".py" and _holds_evidence(file_path):
+    if not found and file_path.suffix == ".py" and (_holds_evidence(file_path) or file_path in _failed(parent.config)):
         return [pytest.Module.from_parent(parent, path=file_path)]
     return found
 
@@ -41,16 +41,69 @@ def _holds_evidence(path: Path) -> bool:
     return parts[0] not in ("engines", "harness", "__init__.py") and not parts[-1].startswith("_")
 
 
+def _failed(config: pytest.Config) -> set[Path]:
+    """Files of the items that failed last time, if the run is about these: a user's file need not be named again."""
+    if not config.getoption("lf", False) or getattr(config, "cache", None) is None:
+        return set()
+    return {config.rootpath / str(name).split("::")[0] for name in config.cache.get("cache/lastfailed", {})}
+
+
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: Any) -> Any:
-    """Items for a function that `@evidence` marked, in the module that defines it; test modules keep theirs private."""
+    """Items for a function that `@evidence` marked, in the module that defines it, and for a claim that no function of
+    the run is evidence for."""
+    if type(obj).__name__ == "Claim" and type(obj).__module__ == "theory.claim":
+        return _unjudged(collector, name, obj)
     claim = getattr(obj, MARK, None) if callable(obj) else None
     if claim is None or getattr(obj, "__module__", None) != collector.obj.__name__ or not hasattr(claim, "variants"):
         return None
-    if any(fnmatch(collector.path.name, pattern) for pattern in collector.config.getini("python_files")):
-        return []
     fact = claim.id.split(".", 1)[1]
     return [ClaimItem.from_parent(collector, name=f"{fact}[{v}]", nodeid=f"{collector.nodeid}::{fact}[{v}]", claim=claim,
                                   variant=v, function=obj) for v in claim.variants()]
+
+
+def _unjudged(collector: Any, name: str, claim: Any) -> Any:
+    """An item that fails, for a judgeable claim of the module without evidence; see `pytest_collection_modifyitems`."""
+    from proofs_checks.harness.modules import own_claims
+
+    if not claim.standing.judgeable or name not in own_claims(collector.obj):
+        return None
+    fact = claim.id.split(".", 1)[1]
+    return UnjudgedItem.from_parent(collector, name=f"{fact}[unjudged]", nodeid=f"{collector.nodeid}::{fact}[unjudged]",
+                                    claim=claim, called=name)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Once every module is loaded: drop the items of claims that have evidence after all."""
+    if any(isinstance(item, UnjudgedItem) for item in items):
+        from proofs_checks.harness.registry import find
+
+        items[:] = [i for i in items if not isinstance(i, UnjudgedItem) or find(i.claim) is None]
+
+
+class UnjudgedItem(pytest.Item):
+    """A claim that nobody judges."""
+
+    def __init__(self, *, claim: Any, called: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.claim, self.called = claim, called
+        self.extra_keyword_matches.add(claim.id)
+
+    def runtest(self) -> None:
+        """Fail, with the one thing to do."""
+        from proofs_checks.harness import report
+
+        self.user_properties.append((PROPERTY, json.dumps({"facts": report.facts(self.claim), "record": None})))
+        raise ClaimFailure(f"no evidence is registered\n{self.claim.id} is claimed and nothing checks it\n"
+                           f"  needed   a generator of checks decorated with @evidence({self.called})")
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        """The text, without a traceback."""
+        return str(excinfo.value) if isinstance(excinfo.value, ClaimFailure) else super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The module of the claim."""
+        return self.path, None, f"{self.claim.id} [unjudged]"
 
 
 class ClaimItem(pytest.Item):
@@ -63,7 +116,7 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Judge the variant; the record travels to the controller as JSON text."""
-        from proofs_checks.harness import report
+        from proofs_checks.harness import failures, report
         from proofs_checks.harness.judge import Trial
 
         trials = _state(self.config)["trials"]
@@ -73,7 +126,7 @@ class ClaimItem(pytest.Item):
         record, known = report.variant_record(trial, self.variant), report.facts(trial.claim)
         self.user_properties.append((PROPERTY, json.dumps({"facts": known, "record": record}, default=report.to_json)))
         if not record["ok"]:
-            raise ClaimFailure("\n".join(report.failure(known, record)))
+            raise ClaimFailure("\n".join(failures.block(known, record)))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         """The report of the variant, without a traceback; anything else as pytest shows it."""
@@ -144,7 +197,7 @@ def _entries(found: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], boo
     known = {f["facts"]["id"]: f["facts"] for f in found}
     rows: dict[str, list[dict[str, Any]]] = {i: [] for i in known}
     for f in found:
-        rows[f["facts"]["id"]].append(f["record"])
+        rows[f["facts"]["id"]] += [f["record"]] if f["record"] is not None else []
     entries = [report.claim_entry(known[i], rows[i]) for i in known]
     ours = {i for i, facts in known.items() if facts["paper"] in slugs()}
     if any({r["variant"] for r in rows[i]} != set(known[i]["order"]) for i in ours) or not ours:

@@ -12,7 +12,8 @@ from typing import Any
 from proofs_checks.harness.evidence import Check
 from theory.claim import Claim
 
-__all__ = ["Registered", "evidence", "find", "import_slug", "registry", "slugs", "theory_claims", "unsupported"]
+__all__ = ["Registered", "evidence", "find", "import_slug", "origin", "registered", "registry", "slugs", "theory_claims",
+           "unsupported"]
 
 Procedure = Callable[[Any], Iterator[Check]]
 NOT_SLUGS = ("engines", "harness")
@@ -90,6 +91,12 @@ def find(claim: Claim[Any]) -> Registered | None:
         claim = replace(found.claim, **{k: v for k, v in vars(claim).items()
                                         if k not in ("form", "mutants", "also_true", "as_stated")})
     return Registered(claim, claim, found.procedure)
+
+
+def origin(claim: Claim[Any]) -> str | None:
+    """The name of the module in which the evidence for a claim stands; None without evidence."""
+    found = _REGISTERED.get(claim.id)
+    return None if found is None else found.procedure.__module__
 
 
 def import_slug(slug: str) -> ModuleType | None:

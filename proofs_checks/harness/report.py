@@ -1,7 +1,6 @@
 """From judgements to `build/report.json`, the table on the terminal, and the block that a failure prints."""
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -9,12 +8,13 @@ from typing import Any
 
 from proofs_checks.harness.certificate import to_json
 from proofs_checks.harness.evidence import Rung, Verdict
+from proofs_checks.harness.failures import left_out, names_of, sides, told
 from proofs_checks.harness.judge import ALPHA, ALPHA_SUITE, Trial
 from proofs_checks.harness.report_io import write_json
+from proofs_checks.harness.spoken import differences
 from theory.claim import Claim
 
-__all__ = ["build", "claim_entry", "facts", "failure", "problems", "reproduction", "table", "variant_record",
-           "write_report"]
+__all__ = ["build", "claim_entry", "facts", "only_partial", "problems", "table", "variant_record", "write_report"]
 
 SCHEMA = "refutable/report/1"
 LIBRARIES = ("refutable", "jax", "jaxlib", "numpy", "scipy", "sympy", "hypothesis", "python-flint", "z3-solver", "cvxpy",
@@ -40,10 +40,19 @@ def variant_record(trial: Trial, variant: str) -> Record:
     rows = [None if e is None else
             {"engine": c.engine, "rung": e.rung.name, "verdict": e.verdict.name, "universal": e.universal, "scope": e.scope,
              "summary": e.summary, "witness": to_json(e.witness), "certificate": e.certificate,
-             "trusted_base": list(e.trusted_base), "seconds": round(e.seconds, 4), "kills": id(e) in kills}
+             "trusted_base": list(e.trusted_base), "seconds": round(e.seconds, 4), "kills": id(e) in kills,
+             "names": names_of(c, e.witness)}
             for c, e in zip(checks, outcome.evidence, strict=True)]
+    problems = list(outcome.problems)
+    for c, e, row in zip(checks, outcome.evidence, rows, strict=True):
+        if e is not None and row is not None and e.verdict is Verdict.REFUTED:
+            row["summary"] = told(row, "" if outcome.ok else sides(c, e))
+            problems = [p.replace(e.summary, row["summary"]) if e.summary else p for p in problems]
+    form = trial.claim.form
     return {"claim": trial.claim.id, "variant": variant, "true": trial.claim.expected_true(variant), "ok": outcome.ok,
-            "problems": list(outcome.problems), "killed_by": outcome.killed_by and outcome.killed_by.name,
+            "says": differences(None if variant == "claim" else form, trial.claim.variants()[variant]),
+            "module": trial.module, "rungs": [c.rung.name for c in checks],
+            "problems": problems, "killed_by": outcome.killed_by and outcome.killed_by.name,
             "hash": outcome.hash, "contradictions": list(outcome.contradictions), "evidence": rows,
             "idle": trial.idle() if variant == "claim" and trial.form_holds() else []}
 
@@ -157,41 +166,47 @@ def _filed(record: Mapping[str, Any], folder: Path) -> Record:
 
 
 def table(report: Mapping[str, Any]) -> list[str]:
-    """One line a claim: colour in words, rung, mutants killed, standing, seconds."""
-    width = max((len(e["id"]) for e in report["claims"]), default=5)
+    """One line a claim: colour in words, rung, mutants killed, standing, seconds; then what it comes to."""
+    claims = report["claims"]
+    width = max((len(e["id"]) for e in claims), default=5)
     head = f"{'claim':{width}}  {'':6} {'rung':12} {'false variants':>14}  {'source':15} {'standing':20} {'seconds':>7}"
     lines = [head, "-" * len(head)]
-    for e in report["claims"]:
-        state = "green" if e["green"] else "listed" if not e["judgeable"] else "part" if _only_partial(e) else "RED"
+    for e in claims:
         killed = f"{e['mutants']['killed']}/{e['mutants']['total']} refuted"
-        lines.append(f"{e['id']:{width}}  {state:6} {e['rung'] or '-':12} {killed:>14}  {e['source']:15} {e['standing']:20}"
-                     f" {e['seconds']:7.2f}")
-    green, judged = sum(e["green"] for e in report["claims"]), sum(e["judgeable"] for e in report["claims"])
-    lines.append(f"{green} of {judged} claims green; wrong-verdict probability of the statistical decisions at most "
-                 f"{report['alpha']['spent']:.1e}{'' if report['complete'] else '; partial run'}")
+        lines.append(f"{e['id']:{width}}  {state(e):6} {e['rung'] or '-':12} {killed:>14}  {e['source']:15} "
+                     f"{e['standing']:20} {e['seconds']:7.2f}")
+    return [*lines, *_total(report)]
+
+
+def state(entry: Mapping[str, Any]) -> str:
+    """What became of a claim, in a word."""
+    if entry["green"]:
+        return "green"
+    if not entry["judgeable"]:
+        return "listed"
+    if not only_partial(entry):
+        return "RED"
+    return "part" if any(e is not None for r in entry["variants"].values() for e in r["evidence"]) else "none"
+
+
+def _total(report: Mapping[str, Any]) -> list[str]:
+    """How many claims are green; what was judged in part is told apart and counted in neither way."""
+    states = [state(e) for e in report["claims"]]
+    spent = f"wrong-verdict probability of the statistical decisions at most {report['alpha']['spent']:.1e}"
+    partial = "" if report["complete"] else "; partial run"
+    whole = len(states) - sum(s in ("part", "none", "listed") for s in states)
+    lines = [f"{states.count('green')} of {whole} claims green; {spent}{partial}"] if whole or "part" not in states else []
+    if count := states.count("part"):
+        rows = [r for e, s in zip(report["claims"], states, strict=True) if s == "part" for r in e["variants"].values()]
+        ran, all_of_them = (sum(e is not None or every for r in rows for e in r["evidence"]) for every in (False, True))
+        lines.append(f"partial: {count} claim{'s' * (count != 1)} judged in part ({len(rows)} variants, {ran} of {all_of_them} "
+                     f"checks), nothing wrong in what was judged{'' if whole else '; ' + spent}")
+    if none := states.count("none"):
+        lines.append(f"partial: {none} claim{'s' * (none != 1)} without a check that was asked for")
     return lines
 
 
-def _only_partial(entry: Mapping[str, Any]) -> bool:
+def only_partial(entry: Mapping[str, Any]) -> bool:
+    """Whether a claim is not green only because checks or variants were left out, as was asked for."""
     said = [p for r in entry["variants"].values() for p in r["problems"]]
-    return bool(entry["partial"] and entry["variants"]) and all(p.startswith("not judged: ") for p in said)
-
-
-def failure(known: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
-    """The block that a failed variant prints: what was expected and stated, what each rung found, how to see it again."""
-    expected = "to hold" if record["true"] else "to be refuted with a witness of its own"
-    lines = [f"{record['claim']} [{record['variant']}]  expected {expected}", f"  states   {known['statement']}"]
-    for name, text in known["hypotheses"].items():
-        lines.append(f"  given    {name}: {text}")
-    for row in record["evidence"]:
-        if row is not None:
-            witness = "" if row["witness"] is None else f"  witness {json.dumps(row['witness'], ensure_ascii=False)}"
-            said = ": " + row["summary"] if row["summary"] else ""
-            lines.append(f"  {row['rung']:<11} {row['engine']} {row['verdict'].lower()}{said}{witness}  [{row['scope']}]")
-    lines += [f"  problem  {p}" for p in record["problems"]]
-    return [*lines, f"  again    {reproduction(record)}"]
-
-
-def reproduction(record: Mapping[str, Any]) -> str:
-    """The command that judges the variant again."""
-    return f"refutable check {record['claim']} --variant {record['variant']} --fresh"
+    return bool(entry["partial"] and entry["variants"]) and all(map(left_out, said))

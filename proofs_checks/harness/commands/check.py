@@ -9,13 +9,18 @@ from typing import Any
 
 import click
 
+from proofs_checks.harness.modules import is_file_name
+
 __all__ = ["command"]
 
+WORDS = {"green": "green", "RED": "not green", "part": "partial: nothing wrong in what was judged",
+         "none": "no check that was asked for", "listed": "listed"}
 RUNGS = ("NUMERIC", "PROPERTY", "STATISTICAL", "EXHAUSTIVE", "CERTIFIED", "SYMBOLIC", "KERNEL")
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[SLUG|CLAIM_ID]...")
+@click.argument("names", nargs=-1, metavar="[SLUG|CLAIM_ID|FILE.py]...")
+@click.option("--module", "modules", multiple=True, metavar="FILE.py", help="A file with claims of your own.")
 @click.option("--variant", help="Only this variant: claim, as_stated, or the name of a variant.")
 @click.option("--at-least", default="NUMERIC", type=click.Choice(RUNGS, case_sensitive=False), help="Leave out weaker checks.")
 @click.option("--jobs", default=1, type=click.IntRange(1), show_default=True, help="Processes on this machine.")
@@ -23,30 +28,44 @@ RUNGS = ("NUMERIC", "PROPERTY", "STATISTICAL", "EXHAUSTIVE", "CERTIFIED", "SYMBO
 @click.option("--fresh", is_flag=True, help="Decide everything again; the cache of earlier results is not read.")
 @click.option("--out", default="build", type=click.Path(file_okay=False, path_type=Path), show_default=True,
               help="Folder of the report.")
-def command(names: tuple[str, ...], variant: str | None, at_least: str, jobs: int, address: str | None, fresh: bool,
-            out: Path) -> None:
+def command(names: tuple[str, ...], modules: tuple[str, ...], variant: str | None, at_least: str, jobs: int,
+            address: str | None, fresh: bool, out: Path) -> None:
     """Judge claims: their evidence must hold and every false variant must be refuted with a witness.
 
     Without names, every claim of every paper is judged and OUT/report.json is written; a run that leaves anything out
-    is partial and writes OUT/partial.json."""
-    from proofs_checks.harness import report, work
+    is partial and writes OUT/partial.json. FILE.py stands for the claims of your own that it makes.
 
+    Exit code 0 if everything that was judged is as it should be, 1 if not, 2 for wrong use and for a run in which not
+    one check was made."""
+    from proofs_checks.harness import failures, report, work
+
+    files = tuple(name for name in (*names, *modules) if is_file_name(name))
     try:
-        tasks, listed = work.plan(names, variant=variant)
+        if address is not None:
+            work.knock(address)
+        tasks, listed = work.plan(names, variant=variant, modules=modules)
+        options = work.Options(variant=variant, at_least=at_least.upper(), cache=None if fresh else str(out / "cache"),
+                               modules=tuple(str(Path(f).resolve()) for f in files))
+        with _mapper(jobs, address) as run:
+            entries = [*listed, *_progress(run(options, tasks), len(tasks))]
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from error
-    options = work.Options(variant=variant, at_least=at_least.upper(), cache=None if fresh else str(out / "cache"))
-    with _mapper(jobs, address) as run:
-        entries = [*listed, *_progress(run(options, tasks), len(tasks))]
-    complete = not names and variant is None and not any(e["partial"] and e["variants"] for e in entries)
+    except work.Unreachable as error:
+        click.echo(f"refutable check: {error}", err=True)
+        sys.exit(2)
+    if strongest := work.ran_nothing(entries):
+        click.echo(f"refutable check: --at-least {at_least.upper()} leaves no check to run; the strongest here is {strongest}",
+                   err=True)
+        sys.exit(2)
+    complete = not (names or modules) and variant is None and not any(e["partial"] and e["variants"] for e in entries)
     whole = report.build(entries, complete=complete)
     path = report.write_report(whole, out)
     for line in report.table(whole):
         click.echo(line)
     for entry in whole["claims"]:
         for record in entry["variants"].values():
-            if not record["ok"]:
-                click.echo("\n" + "\n".join(report.failure(entry, record)))
+            if not all(map(failures.left_out, record["problems"])):
+                click.echo("\n" + "\n".join(failures.block(entry, record)))
     click.echo(f"written: {path}")
     red = report.problems(whole) if complete else work.failures(whole)
     for line in red:
@@ -72,6 +91,8 @@ def _mapper(jobs: int, address: str | None) -> Iterator[Callable[[Any, list[str]
 
 def _progress(entries: Iterable[Any], total: int) -> Iterator[Any]:
     """The entries as they come, with a bar on a terminal and a plain line each otherwise."""
+    from proofs_checks.harness.report import state
+
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import track
@@ -79,5 +100,5 @@ def _progress(entries: Iterable[Any], total: int) -> Iterator[Any]:
         yield from track(entries, total=total, description="judging", console=Console(stderr=True), transient=True)
         return
     for i, entry in enumerate(entries, 1):
-        click.echo(f"[{i}/{total}] {entry['id']} {'green' if entry['green'] else 'not green'}", err=True)
+        click.echo(f"[{i}/{total}] {entry['id']} {WORDS[state(entry)]}", err=True)
         yield entry

@@ -45,7 +45,7 @@ def _head(report: Mapping[str, Any]) -> str:
     killed, false = (sum(e["mutants"][k] for e in judged) for k in ("killed", "total"))
     tiles = [(f"{sum(e['green'] for e in judged)} of {len(judged)}", "claims green"),
              (f"{killed} of {false}", "false variants refuted"),
-             (str(sum(map(finding, claims))), "wordings that fail somewhere"),
+             (str(sum(map(finding, claims))), "wordings or readings that fail somewhere"),
              (small(report["alpha"]["spent"]),
               f"chance of any wrong statistical verdict, at most; {small(report['alpha']['suite'])} is allowed")]
     partial = "" if report["complete"] else \
@@ -78,7 +78,7 @@ def _to_claim(line: str) -> str:
 
 
 def _findings(claims: list[Mapping[str, Any]]) -> str:
-    """Where a paper's wording is false: the news."""
+    """Where a paper's wording, or our reading of it, is false: the news."""
     order = {"REFUTED_AS_STATED": 0, "NEEDS_HYPOTHESIS": 1, "CONVENTION_DEPENDENT": 2}
     found = sorted((e for e in claims if finding(e)), key=lambda e: (order[e["standing"]], e["id"]))
     if not found:
@@ -91,7 +91,8 @@ def _findings(claims: list[Mapping[str, Any]]) -> str:
         items.append(f'<li><a href="#{escape(e["id"])}">{escape(e["id"])}</a> {word}{tag(standing(e), "news")}'
                      f'<p>{prose(e["wording"])}</p>{at}</li>')
     return ('<section><h2>Findings</h2><p class="soft">Sentences that are false somewhere, as we read them. Each has a '
-            f'repaired statement, judged below.</p><ul class="findings">{"".join(items)}</ul></section>')
+            "repaired statement, judged below. Where it says <em>our reading</em>, we reconstructed the sentence: it is not "
+            f'the authors\' theorem.</p><ul class="findings">{"".join(items)}</ul></section>')
 
 
 def _short(text: str) -> str:

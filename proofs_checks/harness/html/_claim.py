@@ -1,11 +1,12 @@
 """One claim: what is asserted, how far it was decided, and the kill matrix."""
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from proofs_checks.harness.html._math import mathml
-from proofs_checks.harness.html._words import LONG, escape, prose, sampled, source, standing, state, tag, witness
+from proofs_checks.harness.html._words import LONG, escape, ours, prose, sampled, source, standing, state, tag, witness
 
 __all__ = ["article", "formula", "refutation"]
 
@@ -38,7 +39,7 @@ def _facts(entry: Mapping[str, Any]) -> str:
         rows.append(("Hypotheses", f'<ul class="hyp">{items}</ul>'))
     rows.append(("Standing", escape(standing(entry))))
     if entry.get("wording"):
-        rows.append(("The wording", prose(entry["wording"])))
+        rows.append(("Our reading" if ours(entry) else "The wording", prose(entry["wording"])))
     if said := refutation(entry):
         rows.append((said[0], f'<span class="mono">{escape(said[1])}</span>'))
     rows.append(("Source", escape(source(entry["source"]))))
@@ -59,11 +60,12 @@ def _needed(entry: Mapping[str, Any], name: str) -> str:
 def refutation(entry: Mapping[str, Any]) -> tuple[str, str] | None:
     """Where the paper's wording fails: the shortest separating witness in one line, an exact one if there is any."""
     rows = entry.get("variants", {}).get("as_stated", {}).get("evidence", [])
-    found = [row["witness"] for row in rows if row is not None and row["kills"] and row["witness"] is not None]
+    found = [(row["witness"], row.get("names", [])) for row in rows
+             if row is not None and row["kills"] and row["witness"] is not None]
     if not found:
         return None
-    best = min(found, key=lambda w: (sampled(w), len(witness(w))))
-    return "Refuted by" if sampled(best) else "Counterexample", witness(best)
+    best = min(found, key=lambda pair: (sampled(pair[0]), len(witness(*pair))))
+    return "Refuted by" if sampled(best[0]) else "Counterexample", witness(*best)
 
 
 def _problems(entry: Mapping[str, Any]) -> str:
@@ -86,7 +88,8 @@ def _matrix(entry: Mapping[str, Any]) -> str:
     model = model if len(model) == len(columns) else columns
     head = "".join(f'<th scope="col">{i}. {_check(e)}</th>' for i, e in enumerate(model, 1))
     names = sorted((v for v in entry["order"] if v in rows), key=lambda v: not rows[v]["true"])
-    body = "".join(_row(v, rows[v], len(model)) for v in names)
+    stated = "our reading" if ours(entry) else "as the paper words it"
+    body = "".join(_row({"claim": "the claim", "as_stated": stated}.get(v, v), rows[v], len(model)) for v in names)
     return ('<h4>Kill matrix</h4><div class="scroll"><table class="matrix"><thead><tr><th scope="col">Variant</th>'
             f'<th scope="col">must</th>{head}</tr></thead><tbody>{body}</tbody></table></div>')
 
@@ -100,10 +103,11 @@ def _check(e: Mapping[str, Any] | None) -> str:
 
 
 def _row(name: str, row: Mapping[str, Any], width: int) -> str:
-    words = {"claim": "the claim", "as_stated": "as the paper words it"}
     mark = "" if row["ok"] else " " + tag("not as it should be", "bad")
     cells = [_cell(e, row["true"]) for e in row["evidence"]] + ["<td></td>"] * (width - len(row["evidence"]))
-    return (f'<tr><th scope="row">{escape(words.get(name, name))}{mark}</th>'
+    said = "" if row["variant"] == "claim" else "; ".join(mine for mine, _ in row.get("says", []))
+    told = f'<span class="says mono">{escape(said)}</span>' if said else ""
+    return (f'<tr><th scope="row">{escape(name)}{mark}{told}</th>'
             f'<td class="must">{"hold" if row["true"] else "fail"}</td>{"".join(cells)}</tr>')
 
 
@@ -127,7 +131,7 @@ def _cell(e: Mapping[str, Any] | None, true: bool) -> str:
 def _witness(e: Mapping[str, Any]) -> str:
     if e["witness"] is None:
         return ""
-    text = witness(e["witness"])
+    text = witness(e["witness"], e.get("names", []))
     if len(text) <= LONG:
         return f'<span class="witness mono">{escape(text)}</span>'
     return f'<details><summary>witness</summary><span class="witness mono">{escape(text)}</span></details>'
@@ -156,7 +160,8 @@ def _again(entry: Mapping[str, Any]) -> str:
     if not entry.get("judgeable", True):
         return ""
     claim = entry.get("variants", {}).get("claim", {})
-    rows = [f'<code class="again">refutable check {escape(entry["id"])} --fresh</code>']
+    module = f" --module {shlex.quote(claim['module'])}" if claim.get("module") else ""
+    rows = [f'<code class="again">refutable check {escape(entry["id"] + module)} --fresh</code>']
     if claim.get("hash"):
         rows.append(f'<p class="small soft hash"><code>{escape(entry["id"])}</code>, {entry["seconds"]:.2f} s, statement '
                     f'<code>{escape(claim["hash"])}</code></p>')

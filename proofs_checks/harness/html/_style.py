@@ -77,6 +77,7 @@ dt{color:var(--soft);font-size:.88rem;padding-top:.06rem}dd{margin:0;min-width:0
 .verdict{font-weight:600;white-space:nowrap}.v-good{color:var(--good)}.v-bad{color:var(--bad)}
  .v-calm{color:var(--soft);font-weight:500}
 .witness{display:block;color:var(--soft);margin-top:.1rem}
+.says{display:block;color:var(--soft);font-weight:400;font-size:.78em;max-width:26rem;overflow-wrap:anywhere}
 details>summary{cursor:pointer;color:var(--link)}
 .checks{padding-left:1.2rem;margin:.3rem 0}.checks li{margin:.3rem 0;overflow-wrap:anywhere}
 .again{display:block;background:var(--tint);border-radius:.4rem;padding:.5rem .75rem;overflow-x:auto;white-space:pre}

@@ -3,15 +3,20 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proofs_checks.harness.failures import left_out
 from theory.claim import Source, Standing
 
-__all__ = ["READ", "finding", "link", "prose", "sampled", "small", "source", "standing", "state", "tag", "witness"]
+__all__ = ["OURS", "READ", "finding", "link", "ours", "prose", "sampled", "small", "source", "standing", "state", "tag",
+           "witness"]
 
 READ = {"abstract": "Only the abstract was read.", "opening": "The opening pages were read.",
         "full text": "The full text was read."}
+OURS = {Standing.NEEDS_HYPOTHESIS.name: "our reading holds with a hypothesis that it leaves out",
+        Standing.CONVENTION_DEPENDENT.name: "our reading holds under one convention and fails under another",
+        Standing.REFUTED_AS_STATED.name: "our reading is refuted; a repaired statement holds"}
 LONG = 90  # characters of a witness that a cell of the matrix shows at once
 
 
@@ -44,17 +49,24 @@ def state(entry: Mapping[str, Any]) -> tuple[str, str]:
     if not entry.get("judgeable", True):
         return "listed, not judged", ""
     said = [p for r in entry.get("variants", {}).values() for p in r.get("problems", [])]
-    if entry.get("partial") and entry.get("variants") and all(p.startswith("not judged: ") for p in said):
+    if entry.get("partial") and entry.get("variants") and all(map(left_out, said)):
         return "partly judged", ""
     return "not green", "bad"
 
 
 def standing(entry: Mapping[str, Any]) -> str:
-    """How the paper's wording fares; a statement that is not the paper's has no wording to compare."""
+    """How the paper's wording fares; what was reconstructed is our reading, not the authors' theorem."""
     name = entry["standing"]
+    if ours(entry) and name in OURS:
+        return OURS[name]
     if name == Standing.HOLDS.name and entry["source"] not in (Source.ABSTRACT.name, Source.PAPER.name):
         return "holds"
     return Standing[name].value if name in Standing.__members__ else name
+
+
+def ours(entry: Mapping[str, Any]) -> bool:
+    """Whether the statement is a reconstruction or a stand-in of ours."""
+    return entry["source"] in (Source.RECONSTRUCTION.name, Source.SURROGATE.name)
 
 
 def source(name: str) -> str:
@@ -77,8 +89,10 @@ def small(probability: float) -> str:
     return f"10{raised}" if digits == "1.0" else f"{digits}·10{raised}"
 
 
-def witness(value: Any) -> str:
-    """A witness as one line: rationals as they are, `name = value` for mappings."""
+def witness(value: Any, names: Sequence[str] = ()) -> str:
+    """A witness as one line: rationals as they are, `name = value` for mappings and where names are known."""
+    if names and isinstance(value, list) and len(names) == len(value):
+        value = dict(zip(names, value, strict=True))
     if sampled(value):
         return f"{value['observations']} observations, error probability {small(value['alpha'])}"
     if isinstance(value, Mapping):

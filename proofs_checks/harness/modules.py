@@ -1,0 +1,83 @@
+"""Claims of a user's own file: loading it, and finding what it claims, with and without evidence."""
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from proofs_checks.harness.evidence import describe_error
+from proofs_checks.harness.registry import find, origin, registered
+from theory.claim import Claim
+
+__all__ = ["claims_of", "file_of", "is_file_name", "load", "own_claims"]
+
+ROOM = Path(__file__).resolve().parents[1]
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a word on the command line names a file: slugs and ids of claims have no slash and do not end in .py."""
+    return name.endswith(".py") or os.sep in name or "/" in name
+
+
+def load(path: str) -> ModuleType:
+    """The module of a file, imported under the name that pytest gives it. LookupError, in one line, if it cannot be."""
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise LookupError(f"there is no file {path}")
+    parts, top = [file.stem], file.parent
+    while (top / "__init__.py").is_file():
+        parts, top = [top.name, *parts], top.parent
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+    if str(top) not in sys.path:
+        sys.path.insert(0, str(top))
+    try:
+        found = importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # whatever the file does when it is run
+        raise LookupError(f"{path} cannot be imported: {' '.join(describe_error(error).split())}") from error
+    if found.__file__ is None or Path(found.__file__).resolve() != file:
+        raise LookupError(f"{path} cannot be imported: the name {name} is taken by {found.__file__}; rename the file")
+    return found
+
+
+def claims_of(modules: Sequence[ModuleType]) -> dict[str, Claim[Any]]:
+    """Claims that the modules make or bring evidence for, by id. Those without any evidence are among them."""
+    names = {m.__name__ for m in modules}
+    found = {i: c for i, c in registered().items() if origin(c) in names}
+    for module in modules:
+        for claim in own_claims(module).values():
+            known = find(claim)
+            found.setdefault(claim.id, claim if known is None else known.claim)
+    return found
+
+
+def own_claims(module: ModuleType) -> dict[str, Claim[Any]]:
+    """Claims that a module makes, by the name that it gives them; what it only imports is another's."""
+    bound = {name: value for name, value in vars(module).items() if isinstance(value, Claim)}
+    if not bound or module.__file__ is None:
+        return {}
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    brought: set[str] = set()
+    for node in (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)):
+        for alias in node.names:
+            brought.update(vars(sys.modules.get(node.module or "", object)) if alias.name == "*" else
+                           [alias.asname or alias.name])
+    own: dict[str, Claim[Any]] = {}
+    for name, value in bound.items():
+        if name not in brought and all(value is not earlier for earlier in own.values()):
+            own[name] = value
+    return own
+
+
+def file_of(claim: Claim[Any]) -> str | None:
+    """The user's file in which the evidence for a claim stands, as one would type it here; None for a claim of the
+    product, and for one typed into a shell."""
+    file = getattr(sys.modules.get(origin(claim) or ""), "__file__", None)
+    if file is None or (path := Path(file).resolve()).is_relative_to(ROOM):
+        return None
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

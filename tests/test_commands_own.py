@@ -1,0 +1,141 @@
+"""Claims of a user's own file on the command line: judged, reproduced by the line that is printed, never kept in a cache."""
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from proofs_checks.harness import registry
+from proofs_checks.harness.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+
+CLAIM = '''
+from proofs_checks.engines import exhaustive
+from proofs_checks.harness.judge import evidence
+from theory.claim import Claim, Paper, Source, Standing
+
+PAPER = Paper(slug="mine", title="Mine", arxiv=None, topics=(), read="abstract")
+square = Claim(id="mine.square", paper=PAPER, statement=r"x^2 \\ge x", source=Source.PUBLIC, standing=Standing.HOLDS,
+               form=lambda x: x * x, mutants={"cube": lambda x: x ** 3, "half": lambda x: x * x // 2})
+
+@evidence(square)
+def square_checks(power):
+    yield exhaustive.forall([(i,) for i in range(-5, 6)], lambda x: power(x) >= x)
+'''
+WEAK = CLAIM.replace('"half": lambda x: x * x // 2', '"half": lambda x: x * x + 0')
+SECOND = '\nother = Claim(id="mine.other", paper=PAPER, statement="1", source=Source.PUBLIC, standing=Standing.HOLDS,\n' \
+         '              form=lambda x: x, mutants={"one": lambda x: 1, "two": lambda x: 2})\n'
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of a user's own; what is loaded from it is forgotten afterwards."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before, known = set(sys.modules), dict(registry._REGISTERED)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]
+    registry._REGISTERED.clear()
+    registry._REGISTERED.update(known)
+
+
+def check(*args: object) -> Result:
+    done = CliRunner().invoke(main, ["check", *map(str, args)])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def test_a_file_stands_for_its_claims(here: Path):
+    (here / "own_green.py").write_text(CLAIM)
+    done = check("own_green.py")
+    assert done.exit_code == 0 and "mine.square  green" in done.stdout and "1 of 1 claims green" in done.stdout
+    assert (here / "build" / "partial.json").is_file() and not (here / "build" / "report.json").exists()
+    assert "mine.square  green" in check("mine.square", "--module", "own_green.py").stdout
+    assert "mine.square  green" in check("--module", here / "own_green.py").stdout
+    assert "mine.square  green" in check(here / "own_green.py", "--jobs", 2).stdout
+
+
+@pytest.mark.parametrize("command", [["-m", "proofs_checks.harness.cli", "check", "own claim.py"],
+                                     ["-m", "pytest", "-p", "proofs_checks.harness.plugin", "own claim.py"]])
+def test_the_line_that_a_failure_prints_shows_the_failure_again(here: Path, command: list[str]):
+    """As typed: through the shell's own splitting, from the same folder, in a fresh process."""
+    (here / "own claim.py").write_text(WEAK)
+
+    def run(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, *args], capture_output=True, text=True, cwd=here, check=False,
+                              env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+    first = run(*command)
+    lines = {line.strip() for line in first.stdout.splitlines() if line.startswith("  again")}
+    assert first.returncode == 1 and len(lines) == 1, first.stdout + first.stderr
+    words = shlex.split(lines.pop().removeprefix("again"))
+    assert words[:3] == ["refutable", "check", "mine.square"] and "half" in words
+    again = run("-m", "proofs_checks.harness.cli", *words[1:])
+    assert again.returncode == 1 and "SURVIVED: nothing refutes it" in again.stdout, again.stderr
+    assert again.stdout.count("expected to") == 1
+
+
+def test_one_claim_of_a_file_can_be_named(here: Path):
+    (here / "own_two.py").write_text(CLAIM + SECOND + "@evidence(other)\ndef other_checks(f):\n"
+                                     "    yield exhaustive.forall([(3,), (4,)], lambda x: f(x) == x)\n")
+    assert "2 of 2 claims green" in check("own_two.py").stdout
+    assert "1 of 1 claims green" in check("own_two.py", "mine.other").stdout
+    assert "1 of 1 claims green" in check("mine.square", "--module", "own_two.py").stdout
+    assert "pass_at_k.gradient_weight  green" in check("own_two.py", "pass_at_k.gradient_weight").stdout
+
+
+def test_a_claim_without_evidence_is_named_and_red(here: Path):
+    (here / "own_unjudged.py").write_text(CLAIM + SECOND)
+    done = check("own_unjudged.py")
+    assert done.exit_code == 1 and "not green: mine.other: no evidence is registered" in done.stderr
+    assert "mine.square  green" in done.stdout and "mine.other   RED" in done.stdout
+
+
+def test_claims_that_are_only_imported_are_not_asked_for(here: Path):
+    (here / "own_lib.py").write_text(CLAIM + SECOND)
+    (here / "own_user.py").write_text(CLAIM.replace("mine.square", "mine.third") + "\nfrom own_lib import other\n"
+                                      "from theory.pass_at_k import gradient_weight\n")
+    done = check("own_user.py")
+    assert done.exit_code == 0 and "1 of 1 claims green" in done.stdout and "mine.other" not in done.output
+
+
+@pytest.mark.parametrize(("name", "text", "said"), [
+    ("own_absent.py", None, "there is no file own_absent.py"),
+    ("own_broken.py", "x = 1\ny = x / 0\n", "own_broken.py cannot be imported: ZeroDivisionError: division by zero (line 2"),
+    ("own_exit.py", "import sys\nsys.exit(3)\n", "own_exit.py cannot be imported: SystemExit: 3"),
+    ("own_nothing.py", "x = 1\n", "own_nothing.py makes no claim and brings no evidence for one"),
+    ("json.py", CLAIM, "the name json is taken by"),
+    ("own_once.py", CLAIM.replace("@evidence(square)", "@evidence(3)"), "evidence needs a Claim, got 3")])
+def test_a_file_that_cannot_be_judged_is_wrong_use_in_one_line(here: Path, name: str, text: str | None, said: str):
+    if text is not None:
+        (here / name).write_text(text)
+    done = check(name)
+    assert done.exit_code == 2 and said in done.stderr.splitlines()[-1] and not (here / "build").exists()
+
+
+def test_a_name_without_its_ending_is_helped(here: Path):
+    (here / "own_helped.py").write_text(CLAIM)
+    assert "name its file: own_helped.py" in check("own_helped").stderr
+    assert "--module FILE" in check("mine.square").stderr
+
+
+def test_results_of_a_users_claims_are_not_kept(here: Path):
+    """What the file reads and imports is not known; here, a number in a text file decides."""
+    (here / "number.txt").write_text("0")
+    (here / "own_reads.py").write_text(CLAIM.replace("power(x) >= x)", "power(x) >= x + read())") +
+                                       "\nimport pathlib, time\ndef read():\n    time.sleep(0.01)\n"
+                                       "    return int(pathlib.Path('number.txt').read_text())\n")
+    assert check("own_reads.py").exit_code == 0
+    assert check("own_reads.py").exit_code == 0
+    assert not list((here / "build" / "cache").glob("*")) if (here / "build" / "cache").exists() else True
+    (here / "number.txt").write_text("9")
+    assert check("own_reads.py").exit_code == 1
