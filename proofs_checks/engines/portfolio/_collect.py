@@ -84,7 +84,8 @@ def _strength(report: dict[str, Any]) -> int:
 
 def collect(pool: Pool, problem: Problem, seconds: float) -> Evidence:
     """Wait for the workers until the answer is settled or the time is over."""
-    reports = Reports(algebraic=not _transcendental(problem), conditional=bool(problem.hypotheses or problem.integers))
+    reports = Reports(algebraic=not _transcendental(problem), conditional=bool(problem.hypotheses or problem.integers)
+                      and problem.conclusion != ["false"])
     end = time.monotonic() + seconds
     while not reports.settled(pool.roles):
         left = end - time.monotonic()

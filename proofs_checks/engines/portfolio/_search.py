@@ -128,15 +128,16 @@ class Search:
         """Stage one: the first refuting point in order of height."""
         if not self.free:
             return self.first(iter([{}]))
-        rows = sorted(self._grid(), key=size_of)[:_GRID]
-        columns = {name: np.array([float(row[i]) for row in rows]) for i, name in enumerate(self.free)}
+        values = [self._values(name) for name in self.free]
+        rows = self._grid(values)
+        columns = {name: np.array([float(x) for x in values[i]])[rows[:, i]] for i, name in enumerate(self.free)}
         goal, given = self.margins(columns)
         self.inside = bool(np.any(given > 0))
         strict = any(isinstance(node, list) and node[0] in ("gt", "lt", "ne", "eq", "or", "not", "implies", "false")
                      for node in walk(self.problem.conclusion))
         # on the edge a non-strict inequality holds; floats that are exactly 0 there need no exact look
         likely = np.flatnonzero((given >= -1e-9) & ((goal <= 1e-9 * (1 + np.abs(goal))) if strict else (goal < 0)))
-        return self.first(dict(zip(self.free, rows[i], strict=True)) for i in likely)
+        return self.first({name: values[k][rows[i, k]] for k, name in enumerate(self.free)} for i in likely)
 
     def special(self) -> Point | None:
         """Stage two: closed forms where touching happens: ends that are not rational, parts of pi, powers of e, roots."""
@@ -161,17 +162,23 @@ class Search:
                     return point
         return None
 
-    def _grid(self) -> list[tuple[Fraction, ...]]:
-        per = [self._values(name) for name in self.free]
-        n = len(per)
-        if n == 1:
-            return [(x,) for x in per[0]]
-        width = next((k for k in range(len(_SMALL) + 6, 1, -1) if k ** n <= _GRID), 1)
-        if width >= 2:
-            return list(product(*(values[:width] for values in per)))
-        draw = random.Random(self.seed)
-        rows = [tuple(values[0] for values in per), tuple(values[min(1, len(values) - 1)] for values in per)]
-        return list(dict.fromkeys(rows + [tuple(draw.choice(v[:3]) for v in per) for _ in range(3000)]))
+    def _grid(self, values: list[list[Fraction]]) -> np.ndarray:
+        """Places in the lists of values, in the order of the points: total height, then few negative coordinates, then
+        the coordinates."""
+        n = len(values)
+        width = next((k for k in range(max(map(len, values), default=0), 1, -1) if k ** n <= _GRID), 1)
+        if n == 1 or width >= 2:
+            rows = np.indices([min(len(v), _GRID if n == 1 else width) for v in values]).reshape(n, -1).T
+        else:
+            draw = random.Random(self.seed)
+            rows = np.array([[0] * n, [min(1, len(v) - 1) for v in values],
+                             *([draw.randrange(min(3, len(v))) for v in values] for _ in range(3000 if all(values) else 0))])
+            rows = np.unique(rows, axis=0)
+        if not all(values):
+            return np.zeros((0, n), dtype=int)
+        heights = sum(np.array([height(x) for x in v])[rows[:, i]] for i, v in enumerate(values))
+        negative = sum(np.array([x < 0 for x in v], dtype=int)[rows[:, i]] for i, v in enumerate(values))
+        return rows[np.lexsort((*rows.T[::-1], negative, heights))]
 
     def _values(self, name: str) -> list[Fraction]:
         """Small values inside the variable's bounds, smallest first; the rational ends are among them."""
@@ -304,11 +311,6 @@ def height(x: Fraction) -> int:
     """How long a rational is to write."""
     return abs(x.numerator) + x.denominator if abs(x.numerator) + x.denominator < 100 else (
         100 * (len(str(x.numerator)) + len(str(x.denominator))))
-
-
-def size_of(row: tuple[Fraction, ...]) -> tuple[Any, ...]:
-    """The order of points: total height, then few negative coordinates, then the coordinates."""
-    return sum(map(height, row)), sum(x < 0 for x in row), [(height(x), x < 0, x) for x in row]
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:

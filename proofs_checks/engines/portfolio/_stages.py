@@ -166,7 +166,7 @@ def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> I
         return max(0, int(1000 * (deadline - time.monotonic())))
 
     decided = False
-    for limit in (400, 4000, 10 ** 6):
+    for limit in (150, 1000, 10 ** 6):
         if cancelled():
             return
         if not decided:
@@ -181,10 +181,10 @@ def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> I
                     return
             if not decided:
                 yield {"stage": "z3", "verdict": "open", "reason": found.reason}
-        if limit == 10 ** 6 or cancelled() or (decided and limit > 400):
+        if limit == 10 ** 6 or cancelled() or (decided and limit > 150):
             return
         instances = found.body["instances"] if found.body is not None else []
-        until = min(deadline, time.monotonic() + (1.5 if limit == 400 else 3.0))
+        until = min(deadline, time.monotonic() + (1.5 if limit == 150 else 3.0))
         body = _by_squares(problem, instances, _until(until, cancelled))
         if body is not None:
             yield {"stage": "squares", "verdict": "holds", "certificate": sealed(problem, body), "engine": "sos"}
