@@ -17,6 +17,11 @@ from proofs_checks.harness.recheck import recheck
 HOLDS, REFUTED, UNDECIDED = Verdict.HOLDS, Verdict.REFUTED, Verdict.UNDECIDED
 
 
+def certificate_of(found: Evidence) -> Any:
+    assert found.certificate is not None
+    return found.certificate
+
+
 def run(*arguments: str) -> Any:
     return CliRunner().invoke(command, list(arguments))
 
@@ -106,7 +111,7 @@ def test_unsat_needs_denominators_that_cannot_vanish(assertions: str) -> None:
 def test_unsat_where_all_denominators_are_nonzero(assertions: str) -> None:
     found = smt(assertions)
     assert found.verdict is HOLDS, found.summary
-    assert recheck(found.certificate)
+    assert recheck(certificate_of(found))
 
 
 @pytest.mark.parametrize("assertions", [
@@ -114,7 +119,7 @@ def test_unsat_where_all_denominators_are_nonzero(assertions: str) -> None:
 def test_sat_comes_with_a_point_where_all_is_defined(assertions: str) -> None:
     found = smt(assertions)
     assert found.verdict is REFUTED, found.summary
-    assert recheck(found.certificate)
+    assert recheck(certificate_of(found))
 
 
 def test_reset_forgets_and_exit_ends(tmp_path: Path) -> None:
@@ -144,7 +149,7 @@ def test_malformed_smtlib_is_refused_by_name(text: str) -> None:
 def test_functions_of_integers_are_decided_value_by_value(statement: str, span: range, verdict: Verdict) -> None:
     found = prove(statement, {"n": span})
     assert found.verdict is verdict, found.summary
-    assert verdict is UNDECIDED or recheck(found.certificate)
+    assert verdict is UNDECIDED or recheck(certificate_of(found))
 
 
 @pytest.mark.parametrize(("statement", "verdict"), [
@@ -153,4 +158,34 @@ def test_functions_of_integers_are_decided_value_by_value(statement: str, span: 
 def test_gamma_at_written_numbers(statement: str, verdict: Verdict) -> None:
     found = prove(statement)
     assert found.verdict is verdict, found.summary
-    assert recheck(found.certificate)
+    assert recheck(certificate_of(found))
+
+
+def test_an_undecided_answer_says_what_was_tried_and_what_is_missing() -> None:
+    found = run("sin(y)/sin(x) <= 1/100 + (y - y**3/6 + y**5/120)/(x - x**3/6 + x**5/120)", "--budget", "3",
+                "--on", "x in [0, 5/2], y in [0, 5/2], x > 0, x < y, y**2 < 6")
+    assert found.exit_code == 3
+    verdict, missing, seconds = found.output.splitlines()
+    assert "Tried: a search for counterexamples; z3 (" in verdict
+    assert missing.startswith("  Missing: ")
+    assert seconds.endswith(" s")
+    assert "lemmas: sat" not in found.output
+
+
+def test_the_certificate_line_says_where_it_is(tmp_path: Path) -> None:
+    assert "not written; --certificate FILE keeps it" in run("x**2 >= 0").output
+    file = tmp_path / "c.json"
+    assert f"written to {file}" in run("x**2 >= 0", "--certificate", str(file)).output
+    assert recheck(file)
+    wrong = run("x**2 >= 0", "--certificate", str(tmp_path / "none" / "c.json"))
+    assert wrong.exit_code == 2
+    assert "there is no folder" in wrong.output
+
+
+def test_each_check_sat_keeps_its_own_certificate(tmp_path: Path) -> None:
+    file = tmp_path / "a.smt2"
+    file.write_text("(declare-fun x () Real)(assert (> (* x x) 2))(push 1)(assert (< (* x x) 1))(check-sat)(pop 1)(check-sat)")
+    run(str(file), "--certificate", str(tmp_path / "c.json"))
+    assert recheck(tmp_path / "c-1.json")
+    assert recheck(tmp_path / "c-2.json")
+    assert not (tmp_path / "c.json").exists()

@@ -42,6 +42,15 @@ class Search:
         self._tries = 0
         self.zeros: list[tuple[Fraction, int]] = []  # one variable: rational zeros of the goal and their orders
 
+    def _near(self, box: Box) -> str:
+        """Where a box lies, in a few digits."""
+        found = []
+        for name, (lo, hi) in zip(self.goal.program.variables, box, strict=True):
+            at = hi if isinstance(lo, float) else lo if isinstance(hi, float) else (lo + hi) / 2
+            text = "oo" if isinstance(hi, float) else "-oo" if isinstance(lo, float) else f"{float(at):.4g}"
+            found.append(f"{name} = {'0' if not isinstance(at, float) and abs(at) < Fraction(1, 10**12) else text}")
+        return ", ".join(found)
+
     def run(self) -> bool | None:
         """True: the leaves prove it; False: `witness` refutes it; None: `reason` says why neither."""
         ctx.prec = 64
@@ -65,7 +74,7 @@ class Search:
                 return False  # also where refuting is not the aim: then no proof exists
             axis = self._axis(box, slopes)
             if axis is None or depth > DEPTH * len(box):
-                self.reason = f"not closed on {checker._show(box)} after {self.used} boxes"
+                self.reason = f"not closed near {self._near(box)} after {self.used} boxes"
                 return None
             cut = self._cut(box[axis], self.sides[axis])
             stack.extend((part, depth + 1) for part in _halves(box, axis, cut))

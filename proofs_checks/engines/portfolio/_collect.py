@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_checks.engines.portfolio._pool import Pool
+from proofs_checks.engines.portfolio._words import undecided
 from proofs_checks.harness.evidence import Evidence, Rung, Verdict
 from proofs_checks.harness.language import Problem, to_text
 from proofs_checks.harness.trees import RELATIONS, Inexact, Tree, evaluate, from_tree, walk
@@ -31,7 +32,8 @@ class Reports:
     refuted: dict[str, dict[str, Any]] = field(default_factory=dict)
     searched: bool = False
     vacuous: bool | None = None
-    tried: list[str] = field(default_factory=list)
+    tried: dict[str, list[str]] = field(default_factory=dict)
+    late: float | None = None  # the budget, once it is used up
     done: set[str] = field(default_factory=set)
     decided_at: float | None = None
 
@@ -55,7 +57,7 @@ class Reports:
         elif verdict == "refuted":
             self.refuted[stage] = report
         elif report.get("reason"):
-            self.tried.append(f"{stage}: {report['reason']}")
+            self.tried.setdefault(stage, []).append(report["reason"])
 
     def settled(self, roles: tuple[str, ...]) -> bool:
         """Whether nothing that may still come would change the answer for the better."""
@@ -90,7 +92,7 @@ def collect(pool: Pool, problem: Problem, seconds: float) -> Evidence:
     while not reports.settled(pool.roles):
         left = end - time.monotonic()
         if left <= 0:
-            reports.tried.append(f"the budget of {seconds:g} s is used up")
+            reports.late = seconds
             break
         line = pool.report(min(left, 0.05))
         if line is not None:
@@ -125,9 +127,9 @@ def conclude(problem: Problem, reports: Reports) -> Evidence:
                         summary=_how(report) + (VACUOUS if reports.vacuous else ""),
                         certificate=report.get("certificate"),
                         trusted_base=tuple(dict.fromkeys([*report.get("trusted", []), *reports.domain_trust])))
-    tried = "; ".join(dict.fromkeys(reports.tried)) or "nothing applied"
     return Evidence(rung=Rung.NUMERIC, verdict=Verdict.UNDECIDED, scope=_scope(problem),
-                    summary=f"neither proved nor refuted; tried {tried}")
+                    summary=undecided(reports.tried, searched=reports.searched, late=reports.late,
+                                      functions=not reports.algebraic))
 
 
 def _how(report: dict[str, Any]) -> str:

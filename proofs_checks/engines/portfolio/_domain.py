@@ -130,7 +130,9 @@ def _where(part: Problem, relation: Tree) -> str:
     if point is None:
         return f"not defined unless {to_text(relation)}, which was not proved"
     at = ", ".join(f"{name} = {to_text(x)}" for name, x in sorted(point.items()))
-    return f"not defined at {at}: {to_text(relation)} is needed" if at else f"not defined: {to_text(relation)} is needed"
+    if not at:
+        return f"not defined: {to_text(relation)} is needed"
+    return f"not defined at {at}: {to_text(relation)} is needed, as a hypothesis"
 
 
 def _by_signs(part: Problem) -> bool:

@@ -26,7 +26,8 @@ EXIT = {"HOLDS": 0, "REFUTED": 1, "UNDECIDED": 3, "ERROR": 3}
               help="Seconds for each statement.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the search for counterexamples.")
 @click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), default=None,
-              help="Write the certificate to this file (check it with `refutable recheck`).")
+              help="Write the certificate to this file; `refutable recheck FILE` checks it. A file with several check-sat "
+                   "gives FILE-1, FILE-2, ...")
 def command(statement: str, domain: tuple[str, ...], budget: float, seed: int, certificate: Path | None) -> None:
     """Prove or refute STATEMENT over the reals, such as "x**2 + y**2 >= 2*x*y".
 
@@ -37,18 +38,23 @@ def command(statement: str, domain: tuple[str, ...], budget: float, seed: int, c
 
     try:
         problems = _problems(statement, domain)
+        if certificate is not None and not certificate.parent.is_dir():
+            raise ValueError(f"--certificate {certificate}: there is no folder {certificate.parent}")
     except (ValueError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
     worst = 0
-    for problem in problems:
+    for number, problem in enumerate(problems, 1):
         if len(problems) > 1:
             click.echo(problem.text() if len(problem.text()) < 400 else f"{problem.text()[:400]}...")
         found = prove_problem(problem, budget=budget, seed=seed)
-        for line in _lines(problem, found):
+        file = certificate
+        if certificate is not None and len(problems) > 1:
+            file = certificate.with_name(f"{certificate.stem}-{number}{certificate.suffix}")
+        if file is not None and found.certificate is not None:
+            file.write_text(json.dumps(found.certificate), encoding="utf-8")
+        for line in _lines(problem, found, file):
             click.echo(line)
-        if certificate is not None and found.certificate is not None:
-            certificate.write_text(json.dumps(found.certificate), encoding="utf-8")
         worst = max(worst, EXIT[found.verdict.name])
     sys.exit(worst)
 
@@ -66,13 +72,14 @@ def _problems(statement: str, domain: tuple[str, ...]) -> list[Problem]:
     return [read_problem(statement, entries, extra)]
 
 
-def _lines(problem: Problem, found: Evidence) -> list[str]:
+def _lines(problem: Problem, found: Evidence, file: Path | None) -> list[str]:
     lines = [f"{found.verdict.name}: {found.summary}"]
     if found.verdict.name == "REFUTED":
         lines += _sides(problem, found)
     if isinstance(found.certificate, Mapping):
         size = len(json.dumps(found.certificate))
-        lines.append(f"certificate: {found.certificate['kind']}, {size} bytes")
+        where = f"written to {file}" if file else "not written; --certificate FILE keeps it"
+        lines.append(f"certificate: {found.certificate['kind']}, {size} bytes, {where}")
     lines += [f"trusted: {name}" for name in found.trusted_base]
     lines.append(f"{found.seconds:.2f} s")
     return lines
