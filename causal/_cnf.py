@@ -22,15 +22,15 @@ class Encoding:
         self.top = 0
         self.x: dict[int, int] = {}
         self.w: dict[int, int] = {}
-        self._events: dict[int, list[int]] = {}
+        self.events: dict[int, list[int]] = {}
         self._literals: dict[tuple[int, bool], int] = {}
         self._true = 0
         self._roots = [self.literal(instance.failure, True)]
         self.clauses.append([self._roots[0]])
         for at in reversed(range(len(instance.names))):  # a variable is met after everything that uses it
-            if at in frozen and at in self._events:
+            if at in frozen and at in self.events:
                 self.clauses.append([self.event(at, instance.actual[at])])
-            elif at in self._events:
+            elif at in self.events:
                 self._equation(at, at in allowed, contingency)
 
     def _equation(self, at: int, allowed: bool, contingency: bool) -> None:
@@ -63,7 +63,7 @@ class Encoding:
 
     def event(self, at: int, code: int) -> int:
         """The literal of V_at = code; one-hot beyond two values."""
-        codes = self._events.get(at)
+        codes = self.events.get(at)
         if codes is None:
             size = self.instance.sizes[at]
             if size == 2:
@@ -73,20 +73,20 @@ class Encoding:
                 codes = [self.fresh() for _ in range(size)]
                 self.clauses.append(list(codes))
                 self.clauses += [[-a, -b] for i, a in enumerate(codes) for b in codes[:i]]
-            self._events[at] = codes
+            self.events[at] = codes
         return codes[code]
 
     def knows(self, at: int) -> bool:
         """Whether the variable matters, so that it has events."""
-        return at in self._events
+        return at in self.events
 
     def decode(self, model: set[int]) -> dict[int, int]:
         """The codes of the variables met, from the true literals of a model."""
-        return {at: next(q for q, lit in enumerate(codes) if lit in model) for at, codes in self._events.items()}
+        return {at: next(q for q, lit in enumerate(codes) if lit in model) for at, codes in self.events.items()}
 
     def phases(self) -> list[int]:
         """Literals to try first: nothing in the cause, every variable at its actual value."""
-        at_rest = [codes[self.instance.actual[at]] for at, codes in self._events.items()]
+        at_rest = [codes[self.instance.actual[at]] for at, codes in self.events.items()]
         return [-v for v in self.x.values()] + [-v for v in self.w.values()] + at_rest
 
     def literal(self, node: int, sign: bool) -> int:

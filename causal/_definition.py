@@ -53,8 +53,7 @@ class Simulator:
         if found is None:
             name, values = self.names[at], dict(self._context)
             values |= {self.names[p]: self.domains[p][codes[p]] for p in self._parents[at]}
-            value = values[name] if at in self._inputs else self._model._compute(
-                name, self._model.mechanisms[name], values)  # type: ignore[arg-type]
+            value = values[name] if at in self._inputs else self._model.compute(name, values)
             found = self._step[key] = self.domains[at].index(value)
         return found
 

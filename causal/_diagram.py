@@ -1,5 +1,8 @@
 """All causes on diagrams: one zero-suppressed diagram a module, composed without being expanded.
 
+What one path brings about (`causal._reduce`) is split off twice: the causes of one variable before anything else, and in
+each module the elements that flip its head by themselves.
+
 Everything here is linear in the nodes of the diagrams (sizes: times the length of a polynomial), however many causes
 there are."""
 from __future__ import annotations
@@ -8,9 +11,9 @@ import random
 from collections.abc import Iterator
 
 from causal import _bdd
-from causal._instance import Instance
 from causal._minimal import Family, minimal_sets
-from causal._plan import make_plan
+from causal._plan import Region, make_plan
+from causal._reduce import Paths, Reduced
 from causal.errors import CausalError
 
 Agenda = tuple["Family", int, "Agenda"] | None
@@ -22,14 +25,22 @@ class Diagram:
 
     OverBudget if a module needs more than `budget` nodes in every order that is tried."""
 
-    def __init__(self, instance: Instance, allowed: frozenset[int], *, budget: int, deadline: float | None = None
-                 ) -> None:
-        plan = make_plan(instance)
-        self._universe = len(allowed)
+    def __init__(self, reduced: Reduced, *, budget: int, deadline: float | None = None) -> None:
+        instance, allowed = reduced.instance, reduced.allowed
+        plan = make_plan(instance, reduced.uses, reduced.parents)
+        paths = Paths(instance)
+        self._universe, self._singles = reduced.universe, reduced.singles
         self._modules: dict[int, Family] = {}
         for region in plan.regions:
-            nodes, root, labels = _bdd.family(instance, plan, region, allowed, budget, deadline)
-            family = minimal_sets(nodes, root, labels, budget)
+            rest, others, alone = _split(reduced, region, paths)
+            family = Family()
+            if rest.order:
+                nodes, root, labels = _bdd.family(instance, plan, rest, others, budget, deadline)
+                family = minimal_sets(nodes, root, labels, budget)
+            elif region.head is not None and region.head in allowed:
+                alone = [*alone, region.head]
+            for at in alone:
+                family.put(at)
             self._modules[-1 if region.head is None else region.head] = family
         self._effect = self._modules[-1]
         # a head inside its own module is the variable itself, anywhere else it is the module
@@ -46,7 +57,7 @@ class Diagram:
     @property
     def nodes(self) -> int:
         """How many diagram nodes hold the family."""
-        return sum(len(f.label) for f in self._modules.values())
+        return sum(len(f.label) for f in self._modules.values()) + len(self._singles)
 
     def _module(self, head: int, label: int) -> Family | None:
         """The submodule that `label` stands for in the module of `head`, or None if it is a variable."""
@@ -66,11 +77,13 @@ class Diagram:
     @property
     def count(self) -> int:
         """How many causes."""
-        return self._counts[-1][self._effect.root]
+        return self._counts[-1][self._effect.root] + len(self._singles)
 
     @property
     def min_size(self) -> int | None:
         """The shortest path."""
+        if self._singles:
+            return 1
         return self._least()[-1][self._effect.root] if self.count else None
 
     def sizes(self) -> dict[int, int]:
@@ -86,7 +99,10 @@ class Diagram:
                 weight = packed[label] if self._module(head, label) else 1 << width
                 below.append(below[f.low[node]] + weight * below[f.high[node]])
             packed[head] = below[f.root]
-        return self._unpack(packed[-1], width)
+        found = self._unpack(packed[-1], width)
+        if self._singles:
+            found[1] = found.get(1, 0) + len(self._singles)
+        return dict(sorted(found.items()))
 
     @staticmethod
     def _unpack(packed: int, width: int) -> dict[int, int]:
@@ -96,7 +112,7 @@ class Diagram:
 
     def participation(self) -> dict[int, int]:
         """In how many causes each variable is, from above and below each node."""
-        result: dict[int, int] = {}
+        result = dict.fromkeys(self._singles, 1)
         outside = {-1: 1}  # for each module: in how many ways it can be completed
         for head in reversed(self._modules):
             f, counts = self._modules[head], self._counts[head]
@@ -120,6 +136,7 @@ class Diagram:
 
     def up_to(self, size: int | None) -> Iterator[frozenset[int]]:
         """Every cause of at most `size` variables, depth first, low branches first."""
+        yield from (frozenset({at}) for at in self._singles if size is None or size >= 1)
         least = self._least() if size is not None else None
         start: Agenda = (self._effect, self._effect.root, None)
         heads = {id(f): head for head, f in self._modules.items()}
@@ -156,6 +173,8 @@ class Diagram:
         return least
 
     def __contains__(self, cause: frozenset[int]) -> bool:
+        if not cause.isdisjoint(self._singles):
+            return len(cause) == 1
         wanted: dict[int, set[int]] = {}
         owner = self._owners()
         for at in cause:
@@ -208,6 +227,9 @@ class Diagram:
         return [self._draw(draw) for _ in range(number)]
 
     def _draw(self, draw: random.Random) -> frozenset[int]:
+        first = draw.randrange(self.count)
+        if first < len(self._singles):
+            return frozenset({self._singles[first]})
         found: list[int] = []
         waiting = [-1]
         while waiting:
@@ -222,6 +244,19 @@ class Diagram:
                 (waiting if self._module(head, label) else found).append(label)
                 node = f.high[node]
         return frozenset(found)
+
+
+def _split(reduced: Reduced, region: Region, paths: Paths) -> tuple[Region, frozenset[int], list[int]]:
+    """(what is left of a region, who may be in a set there, the elements that flip its head by themselves)."""
+    allowed, order = reduced.allowed, frozenset(region.order)
+    reached = paths.reach(region.head, order - region.heads) & order
+    alone = reached & (allowed | region.heads)
+    heads, left = region.heads - alone, allowed - alone
+    movable: set[int] = set()
+    for at in sorted(order):
+        if at in heads or (at not in region.heads and (at in left or not movable.isdisjoint(reduced.parents[at]))):
+            movable.add(at)
+    return Region(region.head, tuple(at for at in region.order if at in movable), heads), left, sorted(alone)
 
 
 def _unlink(chosen: Chosen) -> frozenset[int]:

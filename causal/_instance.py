@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Any
 
 from causal._circuit import FALSE, TRUE, Circuit
@@ -17,6 +18,7 @@ class Instance:
 
     names       endogenous names in topological order, restricted to those under the effect; position = code below
     sizes       their domain sizes; actual: the codes of their actual values
+    parents     positions of the parents of each
     effect, failure   circuit nodes of the effect and of its negation
     fixed       codes of the exogenous variables in the context"""
 
@@ -31,10 +33,21 @@ class Instance:
         self.position = {n: i for i, n in enumerate(self.names)}
         self.sizes = [len(model.domains[n]) for n in self.names]
         self.actual = [model.code(n, self.values[n], "actual value") for n in self.names]
+        self.frozen: frozenset[int] = frozenset()
         self.circuit = Circuit(self.sizes)
         self.effect = self.compile(self.expression)
         self.failure = self.circuit.negate(self.effect)
         self._rules: dict[tuple[int, int], int] = {}
+        position = self.position
+        self.parents = [[position[p] for p in model.mechanisms[n].parents if p in position] for n in self.names]
+
+    def holding(self, frozen: frozenset[int]) -> Instance:
+        """The same question with constants, their actual values, in place of the variables `frozen`."""
+        other = copy(self)
+        other.circuit, other._rules, other.frozen = Circuit(self.sizes), {}, frozen
+        other.effect = other.compile(self.expression)
+        other.failure = other.circuit.negate(other.effect)
+        return other
 
     @property
     def true_here(self) -> bool:
@@ -54,7 +67,7 @@ class Instance:
             return TRUE if expression.value else FALSE
         if isinstance(expression, Atom):
             at = self.position.get(expression.name)
-            if at is None:
+            if at is None or at in self.frozen:
                 return TRUE if self.values[expression.name] == expression.value else FALSE
             return self.circuit.atom(at, self.model.code(expression.name, expression.value, "rule"))
         return self.circuit.gate(expression.op, [self.compile(c) for c in expression.children], expression.threshold)
@@ -81,10 +94,10 @@ class Instance:
         return self.circuit.table([self.position[p] for p in parents], [v == domain[code] for v in values])
 
     def _restrict(self, rule: Table) -> tuple[list[str], list[Any]]:
-        """The table with its exogenous parents set to their values."""
+        """The table with its exogenous and frozen parents set to their values."""
         parents, values = list(rule.parents), list(rule.values)
         for parent in rule.parents:
-            if parent in self.position:
+            if parent in self.position and self.position[parent] not in self.frozen:
                 continue
             at, domain = parents.index(parent), self.model.domains[parent]
             stride, block = 1, len(domain)

@@ -15,6 +15,13 @@ class Family:
         self.high: list[int] = [0, 0]
         self.root = 0
 
+    def put(self, label: int) -> None:
+        """Add the set of this element alone, which is in no other set."""
+        self.label.append(label)
+        self.low.append(self.root)
+        self.high.append(1)
+        self.root = len(self.label) - 1
+
 
 class _Minimiser:
     def __init__(self, bdd: Flat, budget: int) -> None:

@@ -39,10 +39,9 @@ class Plan:
     regions: tuple[Region, ...]
 
 
-def make_plan(instance: Instance) -> Plan:
-    """The plan of a question."""
-    uses, parents = polarity(instance)
-    return Plan(uses, _regions(instance, uses, parents))
+def make_plan(instance: Instance, uses: dict[int, int], parents: dict[int, list[int]]) -> Plan:
+    """The plan of a question with the given polarities."""
+    return Plan(uses, _regions(instance, parents))
 
 
 def polarity(instance: Instance) -> tuple[dict[int, int], dict[int, list[int]]]:
@@ -137,7 +136,7 @@ def _by_table(instance: Instance, node: int, support: list[int]) -> dict[int, in
     return found
 
 
-def _regions(instance: Instance, uses: dict[int, int], parents: dict[int, list[int]]) -> tuple[Region, ...]:
+def _regions(instance: Instance, parents: dict[int, list[int]]) -> tuple[Region, ...]:
     heads = {at for at in _modules(parents) if instance.sizes[at] == 2}
     regions = [Region(at, *_walk(parents, parents[at], heads)) for at in sorted(heads)]
     regions.append(Region(None, *_walk(parents, parents[-1], heads)))

@@ -1,12 +1,15 @@
 """Minimal cause sets by a SAT solver: solve, shrink, block; or size by size under a cardinality bound."""
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from causal._cnf import Encoding
+from causal._fronts import Fronts
 from causal._instance import Instance
-from causal._plan import HINDERS, polarity
+from causal._plan import HINDERS
+from causal._reduce import Paths, Reduced, reduce
 
 SOLVER = "g4"
 CONFLICTS_PER_LOOK = 2000  # how often the clock is looked at
@@ -25,7 +28,7 @@ class Search:
         self.encoding, self.deadline = encoding, deadline
         self.solver = Solver(name=SOLVER, bootstrap_with=encoding.clauses)
         self.solver.set_phases(encoding.phases())
-        self.blocked: list[list[int]] = []
+        self.known: set[frozenset[int]] = set()  # causes that were blocked
 
     def solve(self, assumptions: list[int] | None = None) -> bool:
         """Whether the clauses hold under `assumptions`. OutOfTime past the deadline."""
@@ -62,25 +65,46 @@ class Search:
 
     def block(self, cause: frozenset[int]) -> None:
         """Exclude every superset of `cause` from now on."""
-        self.blocked.append([-self.encoding.x[at] for at in sorted(cause)])
-        self.solver.add_clause(self.blocked[-1])
+        self.solver.add_clause([-self.encoding.x[at] for at in sorted(cause)])
+        self.known.add(cause)
+
+    def take(self, sets: Iterable[frozenset[int]]) -> Iterator[tuple[int, frozenset[int]]]:
+        """Block and give those of `sets` that are not known and contain no known cause."""
+        for cause in sets:
+            parts = (frozenset(p) for k in range(1, len(cause) + 1) for p in itertools.combinations(cause, k))
+            if not any(p in self.known for p in parts):
+                self.block(cause)
+                yield len(cause), cause
+
+    def changed(self) -> dict[int, int]:
+        """{position: code} of the variables that are not at their actual values in the last model."""
+        model, actual, found = self.solver.get_model(), self.encoding.instance.actual, {}
+        for at, codes in self.encoding.events.items():
+            for code, lit in enumerate(codes):
+                if code != actual[at] and (model[abs(lit) - 1] > 0) == (lit > 0):
+                    found[at] = code
+        return found
 
     def close(self) -> None:
         """Free the solver."""
         self.solver.delete()
 
 
-def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, deadline: float | None
-           ) -> Iterator[tuple[int, frozenset[int] | None]]:
+def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, deadline: float | None,
+           reduced: Reduced | None = None) -> Iterator[tuple[int, frozenset[int] | None]]:
     """Causes as (size, cause), with (s, None) when every size up to s is finished and (-1, None) when all are.
 
-    Sizes up to `by_size_up_to` come in order; then the rest in the order of the solver. Raises OutOfTime."""
-    frozen: frozenset[int] = frozenset()
-    if by_size_up_to:  # the counter is shorter without variables that are in no cause
-        frozen = frozenset(at for at, sign in polarity(instance)[0].items() if sign == HINDERS)
-    search = Search(Encoding(instance, allowed, frozen=frozen), deadline)
+    First those that one path shows, then sizes up to `by_size_up_to` in order, then the rest in the order of the
+    solver. Raises OutOfTime."""
+    paths = Paths(instance)
+    singles = reduced.singles if reduced else sorted(paths.singles() & allowed)
+    yield from ((1, frozenset({at})) for at in singles)
+    if reduced is None:
+        reduced = reduce(instance, allowed, singles)
+    frozen = frozenset(at for at, sign in reduced.uses.items() if sign == HINDERS)
+    search = Search(Encoding(reduced.instance, reduced.allowed, frozen=frozen), deadline)
     try:
-        yield from _by_size(search, by_size_up_to)
+        yield from _by_size(search, by_size_up_to, paths)
         while search.solve():
             cause = search.shrink(search.chosen())
             search.block(cause)
@@ -90,9 +114,9 @@ def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, d
         search.close()
 
 
-def _by_size(search: Search, last: int) -> Iterator[tuple[int, frozenset[int] | None]]:
+def _by_size(search: Search, last: int, paths: Paths) -> Iterator[tuple[int, frozenset[int] | None]]:
     """Every cause of size <= `last`, smallest first: with all smaller causes blocked, a model of the least size
-    is minimal, so that nothing needs to be shrunk."""
+    is minimal, so that nothing needs to be shrunk. Pairs on two paths come before the solver is asked for the others."""
     literals = list(search.encoding.x.values())
     last = min(last, len(literals))
     if last < 1:
@@ -104,10 +128,12 @@ def _by_size(search: Search, last: int) -> Iterator[tuple[int, frozenset[int] | 
             search.solver.add_clause(clause)
         for size in range(1, last + 1):
             bound = [-counter.rhs[size]] if size < len(literals) else []
+            fronts = Fronts(paths, frozenset(at for at in search.encoding.x if frozenset({at}) not in search.known))
+            if size == 2:
+                yield from search.take(fronts.pairs())
             while search.solve(bound):
-                cause = search.chosen()
-                search.block(cause)
-                yield len(cause), cause
+                cause, changed = search.chosen(), search.changed()
+                yield from search.take(itertools.chain([cause], fronts.like(cause, changed) if size > 1 else ()))
             yield size, None
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from causal import _bdd, _definition, _diagram, _sat, witness_maps
 from causal._instance import Effect, Instance, endogenous, read_effect
 from causal._listing import Event, Listing
+from causal._reduce import reduce
 from causal.errors import CausalError
 from causal.family import CauseFamily, Explanation
 from causal.model import CausalModel
@@ -123,7 +124,7 @@ def _by_sat(q: Question) -> CauseFamily:
 
 def _by_diagram(q: Question, budget: int = ZDD_NODES) -> CauseFamily:
     try:
-        diagram = _diagram.Diagram(q.instance, q.allowed, budget=budget, deadline=q.deadline)
+        diagram = _diagram.Diagram(reduce(q.instance, q.allowed), budget=budget, deadline=q.deadline)
     except _bdd.OverBudget:
         raise CausalError(f"engine 'zdd' declines: the diagram needs more than {budget} nodes; use 'auto' or 'sat'"
                           ) from None
@@ -158,11 +159,12 @@ def _automatic(q: Question) -> CauseFamily:
         return _by_sat(q)
     share = None if q.deadline is None else time.monotonic() + (q.deadline - time.monotonic()) / 2
     first = q.max_size or (ANYTIME_SIZES if q.deadline is not None else 0)
-    stream = _sat.stream(q.instance, q.allowed, by_size_up_to=first, deadline=q.deadline)
+    reduced = reduce(q.instance, q.allowed)
+    stream = _sat.stream(q.instance, q.allowed, by_size_up_to=first, deadline=q.deadline, reduced=reduced)
     listed = Listing(stream, len(q.allowed), limit=q.limit, max_size=q.max_size)
     for nodes, calls in AUTO_STAGES:
         try:
-            diagram = _diagram.Diagram(q.instance, q.allowed, budget=nodes, deadline=share)
+            diagram = _diagram.Diagram(reduced, budget=nodes, deadline=share)
             return q.family(_limited(q, diagram), "zdd")
         except _bdd.OverBudget:
             pass

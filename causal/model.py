@@ -251,12 +251,15 @@ class CausalModel:
             elif isinstance(rule, Input):
                 result[name] = values[name]
             else:
-                result[name] = self._compute(name, rule, result)
+                result[name] = self.compute(name, result)
         return result
 
-    def _compute(self, name: str, rule: Formula | Table, values: Mapping[str, Any]) -> Any:
+    def compute(self, name: str, values: Mapping[str, Any]) -> Any:
+        """What the equation of `name`, which is no input, gives at the values of its parents."""
+        rule = self.mechanisms[name]
         if isinstance(rule, Formula):
             return self.domains[name][self._code[name][int(holds(rule.expression, values))]]
+        assert isinstance(rule, Table), "an input has no equation"
         at = 0
         for parent in rule.parents:
             at = at * len(self.domains[parent]) + self._code[parent][values[parent]]
