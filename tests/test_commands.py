@@ -1,6 +1,7 @@
 """The commands that judge, draw and re-check: exit codes, what they write and what they never write, wherever they run."""
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -294,9 +295,38 @@ def certificates(tmp_path: Path) -> Path:
 def test_a_folder_of_sound_certificates_is_accepted(certificates: Path):
     done = call("recheck", certificates)
     assert done.exit_code == 0 and "3 accepted, 0 rejected" in done.stdout and not done.stderr
-    assert "replayed with the claim's own predicate" in done.stdout and "toy.green_run.claim.0.json" in done.stdout
+    assert "    3  replay: replayed with the claim's own predicate\n" in done.stdout
+    assert "toy.green_run  holds: EXHAUSTIVE replay; 2 variants refuted: 2 EXHAUSTIVE replay\n" in done.stdout
     assert "1 accepted" in call("recheck", certificates / "toy.green_run.claim.0.json").stdout
     assert "3 accepted" in call("recheck", certificates.parent / "certificates", "--standalone").stdout
+
+
+def test_what_was_accepted_is_told_by_claim_and_by_paper(tmp_path: Path):
+    check(tmp_path, "toy.green_run", "pass_at_k.gradient_weight")
+    lines = call("recheck", tmp_path / "certificates").stdout.splitlines()
+    assert ("pass_at_k.gradient_weight  holds: SYMBOLIC identity, STATISTICAL histogram, PROPERTY replay; 3 variants refuted: "
+            "3 SYMBOLIC witness, 3 STATISTICAL histogram, 3 PROPERTY replay") in lines
+    papers = {line.split()[0]: line for line in lines if "certificates:" in line}
+    assert set(papers) == {"pass_at_k", "toy"}
+    assert papers["toy"].endswith("1 claim, 2 refuted variants; 3 certificates: 3 EXHAUSTIVE")
+    assert papers["pass_at_k"].endswith("12 certificates: 4 SYMBOLIC, 4 STATISTICAL, 4 PROPERTY")
+    assert lines[-1] == "15 accepted, 0 rejected"
+
+
+def test_progress_shows_on_a_terminal_only(certificates: Path, monkeypatch: pytest.MonkeyPatch):
+    from proofs_checks.harness.commands import _progress
+
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    files = sorted(certificates.iterdir())
+    for screen, shown in ((Screen(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", "150")
+        assert list(_progress.bar(files, len(files), "checking", lambda file: file.name)) == files
+        assert ("3/3" in screen.getvalue()) is (files[-1].name in screen.getvalue()) is shown
 
 
 def test_each_rejected_certificate_is_one_line(certificates: Path):

@@ -39,13 +39,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of a user's own; what is loaded from it is forgotten afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    before, known = set(sys.modules), dict(registry._REGISTERED)
     yield tmp_path
-    for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
-            del sys.modules[name]
-    registry._REGISTERED.clear()
-    registry._REGISTERED.update(known)
+    mine = {n for n, m in sys.modules.items() if str(getattr(m, "__file__", None) or "").startswith(str(tmp_path))}
+    for i in [i for i, found in registry._REGISTERED.items() if found.procedure.__module__ in mine]:
+        del registry._REGISTERED[i]
+    for name in mine:
+        del sys.modules[name]
 
 
 def check(*args: object) -> Result:
@@ -139,3 +138,48 @@ def test_results_of_a_users_claims_are_not_kept(here: Path):
     assert not list((here / "build" / "cache").glob("*")) if (here / "build" / "cache").exists() else True
     (here / "number.txt").write_text("9")
     assert check("own_reads.py").exit_code == 1
+
+
+def recheck(*args: object) -> Result:
+    return CliRunner().invoke(main, ["recheck", *map(str, args)])
+
+
+def forget() -> None:
+    """As in a fresh process: nothing of the user's is loaded."""
+    del registry._REGISTERED["mine.square"]
+    for name in [n for n in sys.modules if n.startswith("own_")]:
+        del sys.modules[name]
+
+
+def test_certificates_of_a_users_claim_name_the_file_that_is_needed(here: Path):
+    text = CLAIM.replace("import exhaustive", "import exhaustive, symbolic").replace(
+        "    yield exhaustive", "    from sympy import Symbol\n    yield symbolic.equal(power, lambda x: x ** 2, Symbol('x'))\n"
+                               "    yield exhaustive")
+    (here / "own_certified.py").write_text(text)
+    assert check("own_certified.py").exit_code == 0
+    forget()
+    done = recheck("build/certificates")
+    assert done.exit_code == 1 and "0 accepted, 6 rejected" in done.stdout
+    lines = done.stderr.splitlines()
+    assert all("no claim 'mine.square' is registered; a claim of your own needs --module 'own_certified.py'" in line
+               for line in lines) and len(lines) == 6
+    replays = [line for line in lines if "a replay runs the claim's own predicate" in line]
+    assert len(replays) == 3 and sum("--standalone leaves the comparison out" in line for line in lines) == 3
+    assert "3 accepted, 3 rejected" in recheck("build/certificates", "--standalone").stdout
+    assert "own_certified" not in sys.modules  # what a certificate names is never loaded unasked
+    found = recheck("build/certificates", "--module", "own_certified.py")
+    assert found.exit_code == 0 and "6 accepted, 0 rejected" in found.stdout
+    assert "mine.square  holds: SYMBOLIC identity, EXHAUSTIVE replay; 2 variants refuted" in found.stdout
+
+
+def test_a_module_that_cannot_be_loaded_is_wrong_use_of_recheck(here: Path):
+    (here / "own_green2.py").write_text(CLAIM)
+    check("own_green2.py")
+    done = recheck("build/certificates", "--module", "absent.py")
+    assert done.exit_code == 2 and "there is no file absent.py" in done.stderr
+
+
+def test_certificates_of_the_products_claims_name_no_file(here: Path):
+    check("pass_at_k.gradient_weight")
+    texts = [path.read_text() for path in (here / "build" / "certificates").iterdir()]
+    assert texts and not any('"module"' in text for text in texts)

@@ -22,11 +22,20 @@ def checks_of(certificate: Mapping[str, Any]) -> tuple[list[Check], str]:
     import_slug(str(name).split(".")[0])
     claim = registered().get(name)
     if claim is None or find(claim) is None:
-        raise CertificateError(f"no claim {name!r} is registered")
+        raise CertificateError(f"no claim {name!r} is registered; {_hint(certificate)}")
     if variant not in claim.variants():
         raise CertificateError(f"{name} has no variant {variant!r}")
     trial = _trial(claim)
     return trial.run(variant).checks, trial.hash(variant)
+
+
+def _hint(certificate: Mapping[str, Any]) -> str:
+    """What to do about a claim that is not of the product. The file that a certificate names is not loaded unasked."""
+    file = certificate.get("module")
+    named = repr(file) if isinstance(file, str) and file else "FILE.py"
+    alone = " (--standalone cannot help: a replay runs the claim's own predicate)" if certificate.get("kind") == "replay" \
+        else "; --standalone leaves the comparison out"
+    return f"a claim of your own needs --module {named}{alone}"
 
 
 @functools.lru_cache(maxsize=64)

@@ -2,18 +2,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def bar(things: Iterable[T], total: int, description: str) -> Iterator[T]:
-    """The things as they come, behind a bar that vanishes at the end."""
+def bar(things: Iterable[T], total: int, description: str, name: Callable[[T], str] = lambda _: "") -> Iterator[T]:
+    """The things as they come, behind a bar that vanishes at the end: how many, for how long, and the name of the latest."""
     if total < 2 or not sys.stderr.isatty():
         yield from things
         return
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    yield from track(things, total=total, description=description, console=Console(stderr=True), transient=True)
+    columns = (TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("{task.fields[name]}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(description, total=total, name="")
+        for thing in things:
+            shown.update(task, name=name(thing))
+            yield thing
+            shown.advance(task)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from proofs_checks.harness.commands._progress import bar
 from proofs_checks.harness.modules import is_file_name
 
 __all__ = ["command"]
@@ -94,10 +95,7 @@ def _progress(entries: Iterable[Any], total: int) -> Iterator[Any]:
     from proofs_checks.harness.report import state
 
     if sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import track
-
-        yield from track(entries, total=total, description="judging", console=Console(stderr=True), transient=True)
+        yield from bar(entries, total, "judging", lambda entry: str(entry["id"]))
         return
     for i, entry in enumerate(entries, 1):
         click.echo(f"[{i}/{total}] {entry['id']} {WORDS[state(entry)]}", err=True)

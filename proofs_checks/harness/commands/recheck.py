@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
@@ -11,31 +13,59 @@ from proofs_checks.harness.commands._progress import bar
 
 __all__ = ["command"]
 
+RUNGS = {"sos": "CERTIFIED", "interval": "CERTIFIED", "ladder": "CERTIFIED", "lemma": "CERTIFIED", "implication": "CERTIFIED",
+         "identity": "SYMBOLIC", "witness": "SYMBOLIC", "histogram": "STATISTICAL"}
+REPLAYED = {"exhaustive": "EXHAUSTIVE", "falsify": "PROPERTY"}
+ORDER = ("SYMBOLIC", "CERTIFIED", "EXHAUSTIVE", "STATISTICAL", "PROPERTY", "NUMERIC")
+WIDTH = 70  # characters of a statement that has no claim
+
+
+class Accepted(NamedTuple):
+    """A certificate that held up: what it is about, whether it refutes, and how it was checked."""
+
+    claim: str
+    variant: str
+    kind: str
+    rung: str
+    refutes: bool
+    how: str
+
+    def words(self) -> str:
+        """The rung and the kind."""
+        return f"{self.rung} {self.kind}".strip()
+
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option("--module", "modules", multiple=True, metavar="FILE.py", help="A file with claims of your own.")
 @click.option("--standalone", is_flag=True, help="Do not compare with the claims of this installation.")
 @click.option("--coq", is_flag=True, help="Also give sums of squares to Coq's kernel, where coqc is installed.")
-def command(paths: tuple[Path, ...], standalone: bool, coq: bool) -> None:
+def command(paths: tuple[Path, ...], modules: tuple[str, ...], standalone: bool, coq: bool) -> None:
     """Check certificates again: files, or folders with all their *.json.
 
-    A certificate must hold up on its own, and be about the claim that it names as that claim reads today. Exit code 0
-    if every one is accepted, 1 if one is rejected; with --coq also if Coq rejects one, not if Coq is skipped."""
+    A certificate must hold up on its own, and be about the claim that it names as that claim reads today; a claim of your
+    own is found in its file, with --module. Printed: what was accepted for each claim, a line for each paper, the ways of
+    checking, and the total. A certificate of kind "replay" runs the claim's own predicate once more, so it trusts it.
+
+    Exit code 0 if every one is accepted, 1 if one is rejected; with --coq also if Coq rejects one, not if Coq is skipped."""
     files = [file for path in paths for file in _files(path)]
-    how: dict[str, list[Path]] = defaultdict(list)
-    rejected = 0
-    for file in bar(files, len(files), "checking"):
-        kind, said = _examined(file, standalone)
-        if coq and kind == "sos":
-            kind, said = _asked_kernel(file, said)
-        if kind is None:
-            rejected += 1
-            click.echo(f"rejected: {file}: {said}", err=True)
+    _load(modules)
+    accepted: list[Accepted] = []
+    rejected: list[str] = []
+    kernel: list[str] = []
+    for file in bar(files, len(files), "checking", lambda file: file.name):
+        found, reason = _examined(file, standalone)
+        if coq and found is not None and found.kind == "sos":
+            found, reason = _asked_kernel(file, found, kernel)
+        if found is None:
+            rejected.append(f"rejected: {file}: {reason}")
         else:
-            how[f"{kind}: {said}"].append(file)
-    for line in _summary(how):
+            accepted.append(found)
+    for line in rejected:
+        click.echo(line, err=True)
+    for line in (*kernel, *_claims(accepted), *_ways(accepted)):
         click.echo(line)
-    click.echo(f"{sum(map(len, how.values()))} accepted, {rejected} rejected")
+    click.echo(f"{len(accepted)} accepted, {len(rejected)} rejected")
     sys.exit(1 if rejected else 0)
 
 
@@ -48,8 +78,20 @@ def _files(path: Path) -> list[Path]:
     raise click.UsageError(f"no certificate (*.json) in {path}")
 
 
-def _examined(file: Path, standalone: bool) -> tuple[str | None, str]:
-    """The kind of an accepted certificate and how it was checked, or None and why it was rejected, in one line."""
+def _load(modules: Sequence[str]) -> None:
+    if not modules:
+        return
+    from proofs_checks.harness.modules import load
+
+    for path in modules:
+        try:
+            load(path)
+        except LookupError as error:
+            raise click.UsageError(str(error.args[0])) from error
+
+
+def _examined(file: Path, standalone: bool) -> tuple[Accepted | None, str]:
+    """What an accepted certificate says and how it was checked, or None and why it was rejected, in one line."""
     from proofs_checks.harness.bind import bind
     from proofs_checks.harness.recheck import examine
 
@@ -57,27 +99,73 @@ def _examined(file: Path, standalone: bool) -> tuple[str | None, str]:
         certificate, said = examine(file)
         if certificate["claim"] and not standalone:
             bind(certificate)
-        return str(certificate["kind"]), said
+        return _read(certificate, said), ""
     except Exception as error:  # a file from anywhere may provoke anything; it is rejected, whatever it is
         return None, " ".join(str(error).removeprefix(f"{file}: ").split()) or type(error).__name__
 
 
-def _asked_kernel(file: Path, said: str) -> tuple[str | None, str]:
-    """The same as `_examined`, after Coq's kernel; says what the kernel said."""
+def _read(certificate: Mapping[str, Any], said: str) -> Accepted:
+    kind, engine = str(certificate["kind"]), str(certificate.get("engine", ""))
+    rung = REPLAYED.get(engine, "NUMERIC") if kind == "replay" else RUNGS.get(kind, "")
+    name = certificate["claim"] or " ".join(certificate["statement"].split()) or "(no statement)"
+    name = name if certificate["claim"] or len(name) <= WIDTH else name[:WIDTH - 3] + "..."
+    return Accepted(name, certificate["variant"], kind, rung, kind == "witness" or certificate.get("verdict") == "REFUTED",
+                    f"{kind}: {said}")
+
+
+def _asked_kernel(file: Path, accepted: Accepted, said: list[str]) -> tuple[Accepted | None, str]:
+    """The same after Coq's kernel, whose answer is added to `said`."""
     from proofs_checks.harness.coq import check
     from proofs_checks.harness.recheck import examine
 
     found = check(examine(file)[0])
-    click.echo(f"KERNEL: {found.status}{'' if found.status == 'accepted' else f' ({found.reason})'}: {file}")
-    return (None, f"KERNEL: {found.reason}") if found.status == "rejected" else ("sos", said)
+    said.append(f"KERNEL: {found.status}{'' if found.status == 'accepted' else f' ({found.reason})'}: {file}")
+    return (None, f"KERNEL: {found.reason}") if found.status == "rejected" else (accepted, "")
 
 
-def _summary(how: dict[str, list[Path]]) -> list[str]:
-    """How many were checked in which way; the replayed ones, which trust the claim's own predicate, by name."""
-    counts = Counter({said: len(files) for said, files in how.items()})
-    lines = []
-    for said, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        lines.append(f"{count:5d}  {said}")
-        if said.startswith("replay:"):
-            lines += [f"         {file}" for file in how[said]]
-    return lines
+def _claims(accepted: Sequence[Accepted]) -> list[str]:
+    """A line for each claim, then one for each paper."""
+    claims: dict[str, list[Accepted]] = defaultdict(list)
+    papers: dict[str, list[Accepted]] = defaultdict(list)
+    for found in sorted(accepted, key=lambda a: a.claim):
+        claims[found.claim].append(found)
+        papers[found.claim.split(".")[0] if found.variant else "statements of no claim"].append(found)
+    width = max(map(len, [*claims, *papers]), default=0)
+    lines = [f"{name:{width}}  {_line(rows)}" for name, rows in claims.items()]
+    if len(claims) > 1:
+        lines += ["", *(f"{slug:{width}}  {_paper(rows)}" for slug, rows in papers.items())]
+    return [*lines, ""] if lines else []
+
+
+def _line(rows: Sequence[Accepted]) -> str:
+    """What was accepted for one claim: for itself by rung and kind, then how many false variants were refuted how."""
+    own = [r for r in rows if r.variant in ("claim", "") and not r.refutes]
+    parts = [f"holds: {_counted(r.words() for r in own)}"] if own else []
+    refuted = [r for r in rows if r.refutes]
+    if variants := sorted({r.variant for r in refuted}):
+        named = f"{len(variants)} variant{'s' * (len(variants) != 1)} refuted" if variants != [""] else "refuted"
+        parts.append(f"{named}: {_counted(r.words() for r in refuted)}")
+    if other := len(rows) - len(own) - len(refuted):
+        parts.append(f"{other} on other variants")
+    return "; ".join(parts)
+
+
+def _paper(rows: Sequence[Accepted]) -> str:
+    claims, refuted = {r.claim for r in rows}, {(r.claim, r.variant) for r in rows if r.refutes}
+    return (f"{len(claims)} claim{'s' * (len(claims) != 1)}, {len(refuted)} refuted variants; "
+            f"{len(rows)} certificates: {_counted(r.rung for r in rows)}")
+
+
+def _counted(words: Iterable[str]) -> str:
+    """`SYMBOLIC identity, 2 PROPERTY replay`, the strongest rung first."""
+    counts = Counter(words)
+    ranks = {word: (ORDER.index(word.split()[0]) if word.split()[:1] and word.split()[0] in ORDER else len(ORDER), word)
+             for word in counts}
+    return ", ".join(word if count == 1 else f"{count} {word}"
+                     for word, count in sorted(counts.items(), key=lambda item: ranks[item[0]]))
+
+
+def _ways(accepted: Sequence[Accepted]) -> list[str]:
+    """How many were checked in which way."""
+    counts = Counter(found.how for found in accepted)
+    return [f"{count:5d}  {how}" for how, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
