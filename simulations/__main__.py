@@ -4,7 +4,9 @@ The same figure gives the same bytes: no date in the file, and ids from a fixed 
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
+import importlib.util
 import io
 import os
 import pkgutil
@@ -15,25 +17,35 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["drawable", "main", "save", "slugs"]
+__all__ = ["drawable", "draws", "main", "save", "slugs"]
 
 
 def slugs() -> list[str]:
-    """Names of the modules of this package that are not private."""
+    """Names of the modules of this package that have a figure."""
     import simulations
 
-    return sorted(m.name for m in pkgutil.iter_modules(simulations.__path__) if not m.name.startswith("_"))
+    names = [m.name for m in pkgutil.iter_modules(simulations.__path__) if not m.name.startswith("_")]
+    return sorted(name for name in names if draws(f"simulations.{name}"))
+
+
+def draws(module: str) -> bool:
+    """Whether a module defines or imports a `figure`; it is read, not imported, unless it is loaded already."""
+    if module in sys.modules:
+        return hasattr(sys.modules[module], "figure")
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        return False
+    body = ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body
+    imported = {a.asname or a.name for node in body if isinstance(node, ast.ImportFrom) for a in node.names}
+    return "figure" in imported | {node.name for node in body if isinstance(node, ast.FunctionDef)}
 
 
 def drawable(names: Sequence[str]) -> dict[str, ModuleType]:
-    """The named modules, or all of them, that have a `figure()`, by name. LookupError for a name without one."""
+    """The named modules, or all of them, by name. LookupError for a name that has no figure."""
     known = slugs()
     if unknown := sorted(set(names) - set(known)):
-        raise LookupError(f"no simulator is called {unknown[0]!r}; there are: {', '.join(known)}")
-    modules = {name: importlib.import_module(f"simulations.{name}") for name in names or known}
-    if without := [name for name in names if not hasattr(modules[name], "figure")]:
-        raise LookupError(f"simulations.{without[0]} has no figure()")
-    return {name: module for name, module in modules.items() if hasattr(module, "figure")}
+        raise LookupError(f"no simulator with a figure is called {unknown[0]!r}; there are: {', '.join(known)}")
+    return {name: importlib.import_module(f"simulations.{name}") for name in names or known}
 
 
 def save(figure: Any, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The commands that judge, draw and re-check: exit codes, what they write and what they never write, wherever they run."""
+"""The commands that judge and re-check: exit codes, what they write and what they never write, wherever they run."""
 from __future__ import annotations
 
 import io
@@ -18,7 +18,6 @@ from proofs_checks.engines import exhaustive
 from proofs_checks.harness import bind, cache, work
 from proofs_checks.harness.cli import main
 from proofs_checks.harness.judge import Trial, evidence
-from simulations.__main__ import main as simulations_main
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = ["pass_at_k.gradient_weight", "pass_at_k.weight_threshold"]
@@ -383,52 +382,3 @@ def test_the_checks_of_a_claim_are_built_once_for_many_certificates(certificates
     monkeypatch.setattr(Trial, "_call", lambda self, variant: made.append(variant) or original(self, variant))
     assert call("recheck", certificates, certificates).exit_code == 0
     assert sorted(made) == sorted(green.variants())
-
-
-# figures
-
-def test_a_figure_is_the_same_file_each_time(tmp_path: Path):
-    assert call("figures", "pass_at_k", "--out", tmp_path / "a").exit_code == 0
-    assert simulations_main(["pass_at_k", "--out", str(tmp_path / "b")]) == 0
-    one, two = ((tmp_path / folder / "pass_at_k.svg").read_bytes() for folder in "ab")
-    assert call("figures", "pass_at_k", "--jobs", "2", "--out", tmp_path / "c").exit_code == 0
-    assert one == two == (tmp_path / "c" / "pass_at_k.svg").read_bytes()
-    assert one.startswith(b"<?xml") and b"<dc:date>" not in one
-    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == ["pass_at_k.svg"] * 3
-
-
-def test_both_kinds_of_figures_are_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from types import ModuleType
-
-    from matplotlib.figure import Figure
-
-    for room, slug in (("simulations", "one"), ("simulations", "both"), ("simulations", "none"), ("proofs_checks", "two"),
-                       ("proofs_checks", "both")):
-        made = ModuleType(f"{room}.{slug}")
-        if slug != "none":
-            made.figure = lambda: Figure(figsize=(1, 1))
-        monkeypatch.setitem(sys.modules, made.__name__, made)
-    monkeypatch.setattr("simulations.__main__.slugs", lambda: ["one", "both", "none"])
-    monkeypatch.setattr("proofs_checks.harness.registry.slugs", lambda: ["two", "both"])
-    done = call("figures", "--out", tmp_path)
-    assert done.exit_code == 0
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["both.checks.svg", "both.svg", "one.svg", "two.svg"]
-    assert len(done.stdout.splitlines()) == 4
-    refused = call("figures", "none", "--out", tmp_path / "x")
-    assert refused.exit_code == 2 and "'none' has no figure()" in refused.stderr and not (tmp_path / "x").exists()
-
-
-def test_unknown_figures_are_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    done = call("figures", "pass_at_k", "nope", "--out", tmp_path / "x")
-    assert done.exit_code == 2 and "'nope'" in done.stderr and not (tmp_path / "x").exists()
-    assert simulations_main(["nope", "--out", str(tmp_path / "x")]) == 2 and "'nope'" in capsys.readouterr().err
-    assert not (tmp_path / "x").exists()
-
-
-def test_the_simulators_draw_without_the_other_rooms(tmp_path: Path):
-    program = ("import sys, simulations.__main__ as m; code = m.main(['pass_at_k', '--out', sys.argv[1]]);"
-               "print(code, *({'theory', 'causal', 'proofs_checks', 'sympy', 'matplotlib.pyplot'} & set(sys.modules)))")
-    done = subprocess.run([sys.executable, "-W", "error", "-c", program, str(tmp_path)], capture_output=True, text=True,
-                          cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
-    assert done.stdout.splitlines()[-1] == "0" and (tmp_path / "pass_at_k.svg").is_file()
-    assert "prefer-no-gather" not in done.stderr

@@ -35,16 +35,15 @@ def command(slugs: tuple[str, ...], out: Path, jobs: int) -> None:
 def _drawings(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Names of files and the modules whose `figure()` goes there. LookupError for a name without a figure."""
     from proofs_checks.harness.registry import slugs as ours
+    from simulations.__main__ import draws
     from simulations.__main__ import slugs as theirs
 
-    known = sorted({*ours(), *theirs()})
+    checks = [slug for slug in ours() if draws(f"proofs_checks.{slug}")]
+    known = sorted({*checks, *theirs()})
     for name in names or known:
         if name not in known:
-            raise LookupError(f"no paper is called {name!r}; papers: {', '.join(known)}")
-        modules = [f"{room}.{name}" for room, there in (("simulations", theirs()), ("proofs_checks", ours())) if name in there]
-        found = [module for module in modules if hasattr(importlib.import_module(module), "figure")]
-        if names and not found:
-            raise LookupError(f"{name!r} has no figure()")
+            raise LookupError(f"no figure is called {name!r}; figures: {', '.join(known)}")
+        found = [f"{room}.{name}" for room, there in (("simulations", theirs()), ("proofs_checks", checks)) if name in there]
         yield from zip((f"{name}.svg", f"{name}.checks.svg"), found, strict=False)
 
 
