@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from itertools import pairwise
 
@@ -241,6 +242,25 @@ def test_the_command_prints_everything(table, tmp_path):
     assert all(f"{v:.4f}" in done.output for v in found)
     assert "tail " in done.output and thy.tail_shape(p).shape in done.output and "not visible" in done.output
     assert (tmp_path / "fit.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize(("options", "level", "words"), [((), 0.95, "95%"), (("--level", "0.8"), 0.8, "80%")])
+def test_one_confidence_is_used_and_printed_throughout(table, options, level, words):
+    done = run(table, *options)
+    assert set(re.findall(r"[0-9.]+%", done.output)) == {words}
+    unseen = float(re.search(r"a share of up to (\S+)", done.output)[1])
+    assert (1 - unseen) ** 400 == pytest.approx(1 - level, rel=0.01)
+    assert thy.missed_mode(400, 1e5, 0.0).unseen_mass == pytest.approx(1 - 0.05 ** (1 / 400), rel=1e-9)
+
+
+def test_the_two_estimators_are_told_apart(table):
+    """The debiased forecast is not the forecast less its bias, and the output says so, a line each."""
+    lines = run(table).output.splitlines()
+    psi = {line.split("  ")[0]: float(line.split("(psi ")[1].rstrip(")")) for line in lines if line.count("(psi ") == 1
+           and " to " not in line}
+    bias = float(next(line for line in lines if line.startswith("its known bias")).split()[3])
+    assert abs(psi["forecast"] - bias - psi["debiased forecast"]) > 1e-3
+    assert "errs by on average" in lines[3] and "not the forecast less its bias" in lines[5]
 
 
 def test_the_same_numbers_from_log_p(table, tmp_path):

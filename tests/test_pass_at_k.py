@@ -220,7 +220,7 @@ def run(tmp_path, text, *options):
 
 
 def table(output):
-    rows = [line.split() for line in output.splitlines() if line.split()[0].isdigit()]
+    rows = [line.removesuffix("  *").split() for line in output.splitlines() if line.split()[0].isdigit()]
     return {int(k): tuple(map(float, rest)) for k, *rest in rows}
 
 
@@ -232,6 +232,18 @@ def test_both_layouts_give_the_same_exact_numbers(tmp_path):
         assert mean == pytest.approx(float(sum(rho(n, c, k) for _, n, c in RESULTS) / 3), abs=1e-6)
         assert 0 <= lower <= mean <= upper <= 1
     assert list(table(first.output)) == [1, 2, 4, 8]
+
+
+def test_rows_of_another_interval_are_marked_and_the_method_is_said(tmp_path):
+    mixed = run(tmp_path, "task,n,c\na,3,1\nb,3,2\n", "--k", "1,3").output.splitlines()
+    assert not mixed[2].endswith("*") and mixed[3].split()[1] == "1.000000" and mixed[3].endswith("  *")
+    assert mixed[4:] == ["interval: Student's t over tasks, cut to [0, 1]",
+                         "* interval: Wilson's, for tasks that all agree at this k, where Student's t would be a point"]
+    one = run(tmp_path, "task,n,c\na,8,4\n", "--k", "1,2").output.splitlines()
+    assert all(line.endswith("  *") for line in one[2:4]) and one[4:] == [
+        "* interval: Wilson's, for one task, where Student's t would be a point"]
+    plain = run(tmp_path, COUNTS).output
+    assert "*" not in plain and plain.endswith("interval: Student's t over tasks, cut to [0, 1]\n")
 
 
 def test_k_is_taken_in_the_order_given(tmp_path):

@@ -41,8 +41,9 @@ def command(file: str, deployment: float, k: int, level: float, plot: str | None
     for probabilities that round to 0 or 1). Other columns are ignored.
 
     Printed: the forecast of Jones et al. (a line through the k largest scores psi = -log(-log p)); its bias, which is known
-    if the tail is exponential in psi; the unbiased forecast with limits that are exact for such a tail; whether the tail
-    looks exponential, lighter or heavier; warnings where the extrapolation is not supported.
+    if the tail is exponential in psi; a second, unbiased estimator (from spacings, not the first less its bias) with limits
+    that are exact for such a tail; whether the tail looks exponential, lighter or heavier; warnings where the extrapolation
+    is not supported. --level is the confidence of the limits and of the share that nobody saw.
 
     Exit code 2, and one line that names the file and the line, if the table or an option cannot be used."""
     try:
@@ -146,13 +147,16 @@ def _report(scores: Scores, size: float, k: int, level: float, name: str) -> Ite
     yield f"forecast            p = {_shown(plain)}   (psi {plain:.4f})"
     yield (f"its known bias      {bias * h:+.4f} in psi for an exponential tail ({bias:.5f} times the tail's scale {h:.4g}):"
            f" -log p is too small by a factor {math.exp(min(bias * h, 700.0)):.4g}")
+    yield f"{'':20}that is what the line above errs by on average; the tail's scale is itself estimated, from the spacings"
     yield f"debiased forecast   p = {_shown(better.estimate)}   (psi {better.estimate:.4f})"
+    yield (f"{'':20}another estimator, not the forecast less its bias: the k-th score plus the mean spacing times an exact "
+           "factor")
     yield (f"{percent + ' limits':20s}p = {_shown(better.lower)} to {_shown(better.upper)}   "
            f"(psi {better.lower:.4f} to {better.upper:.4f})")
     yield from _diagnosis(scores.log_p, psi[:k], size)
-    seen = thy.missed_mode(n, size, 0.0)
+    unseen = -math.expm1(math.log1p(-level) / n)  # the share that n queries all miss with probability 1 - level
     yield (f"not visible         a kind of failure that none of the {n} queries showed may have a share of up to "
-           f"{seen.unseen_mass:.3g} (95%); no statistic of these scores can see it")
+           f"{unseen:.3g} ({percent}); no statistic of these scores can see it")
 
 
 def _diagnosis(log_p: Sequence[float], top: Sequence[float], size: float) -> Iterator[str]:

@@ -190,6 +190,15 @@ def _report(tasks: Sequence[Counts], ks: Sequence[int], name: str) -> Iterator[s
     yield f"pass@k, mean over {len(tasks)} task{'s' * (len(tasks) != 1)} (n = {sizes}), 95% interval over tasks"
     wide = max(len(str(k)) for k in (*ks, 100))
     yield f"{'k':>{wide}}    pass@k     lower     upper"
+    methods = set()
     for k in ks:
-        mean, lower, upper = mean_interval(pass_at_k(n, c, k))
-        yield f"{k:>{wide}}  {mean:.6f}  {lower:.6f}  {upper:.6f}"
+        values = pass_at_k(n, c, k)
+        mean, lower, upper = mean_interval(values)
+        wilson = len(tasks) == 1 or values.min() == values.max()
+        methods.add(wilson)
+        yield f"{k:>{wide}}  {mean:.6f}  {lower:.6f}  {upper:.6f}{'  *' if wilson else ''}"
+    if False in methods:
+        yield "interval: Student's t over tasks, cut to [0, 1]"
+    if True in methods:
+        yield ("* interval: Wilson's, for " + ("one task" if len(tasks) == 1 else "tasks that all agree at this k") +
+               ", where Student's t would be a point")
