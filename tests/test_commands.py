@@ -188,6 +188,12 @@ def test_a_dead_address_is_one_line(tmp_path: Path, address: str):
     assert done.stderr.startswith(f"refutable check: --dask {address}: ") and not (tmp_path / "build").exists()
 
 
+def test_every_command_with_a_cluster_says_so_in_one_line(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{2 * i}\n" for i in range(30)))
+    done = call("parents", tmp_path / "t.csv", "--target", "y", "--dask", "tcp://127.0.0.1:9")
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "--dask tcp://127.0.0.1:9: nothing listens" in done.stderr
+
+
 def test_a_server_that_is_no_scheduler_is_one_line(tmp_path: Path):
     """It answers at once, with something else; the client must not take that for a message of its own."""
     import socket
@@ -197,7 +203,7 @@ def test_a_server_that_is_no_scheduler_is_one_line(tmp_path: Path):
         port = server.getsockname()[1]
 
         def answer() -> None:
-            for _ in range(2):  # the knock, then the client
+            for _ in range(3):  # two knocks, then the client
                 made, _ = server.accept()
                 with made:
                     made.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 8)

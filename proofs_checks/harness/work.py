@@ -133,13 +133,14 @@ def in_pool(pool: Any, options: Options, tasks: Sequence[str]) -> Iterable[dict[
     yield from (future.result() for future in as_completed([pool.submit(judged, options, task) for task in tasks]))
 
 
-class Unreachable(Exception):
+class Unreachable(ValueError):
     """There is no Dask scheduler to be had at an address; the message is one plain line."""
 
 
 @contextmanager
 def dask_client(address: str) -> Iterator[Any]:
-    """A client of a running scheduler. `Unreachable` if no scheduler answers; see also `knock`."""
+    """A client of a running scheduler. `Unreachable` if nothing listens there, or no scheduler answers."""
+    knock(address)
     from distributed import Client
 
     try:
