@@ -262,3 +262,19 @@ def test_coordinate_check_of_any_functions():
             sim.coordinate_check(build, lambda state: state, observe, **bad)
     with pytest.raises(ValueError, match="features"):
         sim.coordinate_check(build, lambda state: state, lambda state: {"prediction": [0], "logits": [[0]], "outputs": [[0]]})
+
+
+def test_drawn_numbers_are_normal_and_depend_on_key_and_counter_only():
+    from scipy.stats import kstest
+
+    from simulations.moe_width._draw import normals
+
+    keys = [jax.random.fold_in(jax.random.key(0), j) for j in range(8)]
+    first, second = jnp.asarray(0, jnp.int64), jnp.asarray(700, jnp.int64)
+    for dtype in (jnp.float32, jnp.float64):
+        drawn = np.array([np.asarray(normals(k, first, (100, 1000), dtype), dtype=np.float64).ravel() for k in keys])
+        assert [kstest(one, "norm").pvalue > 1e-4 for one in drawn] == [True] * 8
+        near = np.array([np.corrcoef(drawn[:, :-lag].ravel(), drawn[:, lag:].ravel())[0, 1] for lag in (1, 2, 256, 1000)])
+        assert (abs(np.append(near, np.corrcoef(drawn)[np.triu_indices(8, 1)])) < 5 / 1e5**0.5).all()
+        later = np.asarray(normals(keys[0], second, (3, 100), dtype)).ravel()
+        assert np.array_equal(later, drawn[0, 700:1000].astype(dtype))

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from simulations._jax import jax, jnp
+from simulations.moe_width._draw import normals
 
-BLOCK = 256  # 64 to 512 cost the same within a third
-CAPACITY = 65536  # neurons that every program has room for; larger widths compile again
+BLOCK = 256
+LANES = 32  # of it are added up side by side
+CAPACITY = 8192  # neurons that every program has room for (buffers are cleared at each call); larger widths compile again
 NUMBERS = ("router_gradient", "logit_change", "expert_distance", "feature_move", "trunk_move", "update_norm", "gate_max",
            "loss", "tie")
 PER_SAMPLE = ("prediction", "sample_gradient", "logit_gap")
@@ -46,11 +48,25 @@ class Constants(NamedTuple):
 
 
 class Net(NamedTuple):
-    """Weights by blocks. `w` holds V_1 .. V_E and then the trunk U; `a` the readouts, `r` the router."""
+    """Weights by blocks: V_1 .. V_E, the trunk U, the readouts and the router. Neurons are the last axis of everything:
+    inner loops then run over a whole block, and a CPU does many neurons at a time."""
 
-    w: Float[Array, "blocks rows block d"]
+    v: Float[Array, "blocks d experts block"]
+    u: Float[Array, "blocks d block"]
     a: Float[Array, "blocks experts block"]
     r: Float[Array, "blocks experts block"]
+
+
+class Features(NamedTuple):
+    """tanh of the experts' and of the trunk's neurons, by blocks; or weights, from which these are computed again."""
+
+    z: Float[Array, "blocks samples experts block"]
+    h: Float[Array, "blocks samples block"]
+
+
+def shapes(experts: int, d: int) -> tuple[tuple[int, ...], ...]:
+    """The shapes of a block's weights, in the order of `Net`."""
+    return (d, experts, BLOCK), (d, BLOCK), (experts, BLOCK), (experts, BLOCK)
 
 
 class Routing(NamedTuple):
@@ -97,34 +113,37 @@ class _Memory(NamedTuple):
     second: Net
 
 
-def _features(w: Array, x: Array) -> Array:
-    return jnp.tanh(jnp.einsum("rbd,pd->rbp", w, x))  # rows block samples
+def _features(weights: Net | Features, x: Array) -> Features:
+    return Features(jnp.tanh(jnp.einsum("pd,deb->peb", x, weights[0])), jnp.tanh(x @ weights[1]))
 
 
-def _gradient(net: Net, active: Array, x: Array, pull: Array, push: Array) -> Net:
+def _gradient(net: Net, active: Features, x: Array, pull: Array, push: Array) -> Net:
     """Of the loss by one block with features `active`; `pull`, `push (experts, samples)` are its derivatives by the sums of
     outputs and of logits."""
-    z, h = active[:-1], active[-1]
-    back = jnp.concatenate([net.a[:, :, None] * pull[:, None, :], jnp.einsum("eb,ep->bp", net.r, push)[None]])
-    return Net(jnp.einsum("rbp,pd->rbd", (1 - active * active) * back, x), jnp.einsum("ebp,ep->eb", z, pull),
-               jnp.einsum("bp,ep->eb", h, push))
+    z, h = active
+    at_z = (1 - z * z) * (net.a[None] * pull.T[:, :, None])
+    at_h = (1 - h * h) * (push.T @ net.r)
+    return Net(jnp.einsum("pd,peb->deb", x, at_z), x.T @ at_h, (z * pull.T[:, :, None]).sum(axis=0), push @ h)
 
 
-def _forward(net: Net, active: Array, first: Array, update: Array) -> _Sums:
+def _forward(net: Net, active: Features, first: Features, update: Array) -> _Sums:
     """What a block with features `active`, at the start `first`, adds to the sums."""
-    move = active - first
-    move = move * move
     wide = jnp.float64
-    return _Sums(jnp.einsum("eb,bp->ep", net.r, active[-1]).astype(wide),
-                 jnp.einsum("eb,ebp->ep", net.a, active[:-1]).astype(wide), move[:-1].sum().astype(wide),
-                 move[-1].sum().astype(wide), (update * update).sum().astype(wide))
+    return _Sums((net.r @ active.h.T).astype(wide), _sum(net.a[None] * active.z).T,
+                 _sum(jnp.square(active.z - first.z)).sum(), _sum(jnp.square(active.h - first.h)).sum(),
+                 _sum(jnp.square(update)).sum())
+
+
+def _sum(values: Array) -> Array:
+    """Sums over the last axis, in strides: added up one after the other, numbers would wait for each other."""
+    return values.reshape(*values.shape[:-1], -1, LANES).sum(axis=-2).astype(jnp.float64).sum(axis=-1)
 
 
 def _started(new: Net, i: Array, carry: Any, x: Array, store: bool) -> Any:
     """The buffers and sums with block i at its start."""
     (net, seen, first, memory), sums = carry
-    active = _features(new.w, x)
-    found, mark = _forward(new, active, active, jnp.zeros((), x.dtype)), active if store else new.w
+    active = _features(new, x)
+    found, mark = _forward(new, active, active, jnp.zeros(LANES, x.dtype)), active if store else Features(*new[:2])
     blank = jax.tree.map(lambda b: jnp.zeros(b.shape[1:], b.dtype), memory)
     seen = _put(seen, mark, i) if store else seen
     return (_put(net, new, i), seen, _put(first, mark, i), _put(memory, blank, i)), jax.tree.map(jnp.add, sums, found)
@@ -133,7 +152,7 @@ def _started(new: Net, i: Array, carry: Any, x: Array, store: bool) -> Any:
 def _rates(constants: Constants, dtype: Any) -> Net:
     experts = constants.expert_rate.astype(dtype)
     router = constants.router_rate.astype(dtype)
-    return Net(jnp.append(experts, router)[:, None, None], experts[:, None], router[None, None])
+    return Net(experts[None, :, None], router[None, None], experts[:, None], router[None, None])
 
 
 def _adam(gradient: Net, memory: _Memory, constants: Constants, t: Array, dtype: Any) -> tuple[Net, _Memory]:
@@ -163,13 +182,14 @@ def _put(buffers: Any, values: Any, i: Array) -> Any:
 def _draw(key: PRNGKeyArray, i: Array, width: Array, constants: Constants, shape: tuple[int, int], dtype: Any) -> Net:
     """Block i of a net at the start; neurons from `width` on are zeros."""
     experts, d = shape
-    normal = jax.random.normal(jax.random.fold_in(key, i), ((experts + 1) * d + 2 * experts, BLOCK), dtype)
+    rows = (experts + 1) * d + 2 * experts
+    normal = normals(key, i * (rows * BLOCK), (rows, BLOCK), dtype)
     there = (i * BLOCK + jnp.arange(BLOCK) < width).astype(dtype)
     normal = normal * there[None, :]
-    w = normal[:(experts + 1) * d].reshape(experts + 1, d, BLOCK).transpose(0, 2, 1) / d**0.5
-    a, r = normal[(experts + 1) * d:].reshape(2, experts, BLOCK)
-    shift = jnp.append(constants.weight_mean, 0.0).astype(dtype)[:, None, None] * there[None, :, None]
-    return Net(w + shift, a * constants.scale.astype(dtype) + constants.mean.astype(dtype)[:, None] * there[None, :],
+    v, u, a, r = jnp.split(normal, (d * experts, d * (experts + 1), d * (experts + 1) + experts))
+    shift = constants.weight_mean.astype(dtype)[None, :, None] * there[None, None, :]
+    return Net(v.reshape(d, experts, BLOCK) / d**0.5 + shift, u / d**0.5,
+               a * constants.scale.astype(dtype) + constants.mean.astype(dtype)[:, None] * there[None, :],
                r * constants.router_scale.astype(dtype))
 
 
@@ -205,7 +225,7 @@ def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds
     `blocks` and `rooms` are capacities. `given` replaces the draw where `use_given`. `store` keeps the features of all
     neurons, now and at the start, instead of computing them again: faster, samples / d times the memory."""
     experts, (samples, d), low = constants.mean.shape[0], x.shape, x.astype(dtype)
-    empty = Net(*(jnp.zeros((blocks, *s), dtype) for s in ((experts + 1, BLOCK, d), (experts, BLOCK), (experts, BLOCK))))
+    empty = Net(*(jnp.zeros((blocks, *s), dtype) for s in shapes(experts, d)))
     memory = _Memory(empty, empty) if adam else None
     nothing = _Sums(*(jnp.zeros(s) for s in ((experts, samples), (experts, samples), (), (), ())))
     count, neurons = (width + BLOCK - 1) // BLOCK, width.astype(jnp.float64)
@@ -223,14 +243,14 @@ def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds
 
         def block(i: Array, carry: Any) -> Any:
             net, seen, memory, old, active, moments, sums = carry
-            active = active if store else _features(old.w, low)
+            active = active if store else _features(old, low)
             direction = _gradient(old, active, low, pull.astype(dtype), push.astype(dtype))
             if adam:
                 direction, moments = _adam(direction, moments, constants, t, dtype)
                 memory = _put(memory, moments, i)
             change = jax.tree.map(lambda g, rate: -rate * g, direction, rates)
             new = jax.tree.map(jnp.add, old, change)
-            active = _features(new.w, low)
+            active = _features(new, low)
             found = _forward(new, active, _at(first, i) if store else _features(_at(first, i), low), change.r)
             net, seen, after = _put(net, new, i), _put(seen, active, i) if store else seen, jnp.minimum(i + 1, blocks - 1)
             return (net, seen, memory, *(_at(b, after) for b in (net, seen, memory)), jax.tree.map(jnp.add, sums, found))
@@ -259,7 +279,7 @@ def train(key: PRNGKeyArray, width: Int[Array, ""], steps: Int[Array, ""], seeds
         return state, table.at[seed].set(rows)
 
     table = jnp.zeros((*rooms, len(NUMBERS) + len(PER_SAMPLE) * samples))
-    marks = jnp.zeros((blocks, experts + 1, BLOCK, samples), dtype) if store else empty.w
+    marks = Features(*(jnp.zeros((blocks, samples, *b.shape[2:]), dtype) if store else b for b in (empty.v, empty.u)))
     return jax.lax.fori_loop(0, seeds, one, ((empty, marks if store else None, marks, memory), table))[1]
 
 

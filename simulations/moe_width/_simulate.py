@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulations._jax import jax, jnp
-from simulations.moe_width._kernel import BLOCK, CAPACITY, NUMBERS, PER_SAMPLE, Constants, Net, Router, train
+from simulations.moe_width._kernel import BLOCK, CAPACITY, NUMBERS, PER_SAMPLE, Constants, Net, Router, shapes, train
 
 __all__ = ["GATES", "Scaling", "Trace", "example_data", "scaling", "simulate"]
 
@@ -179,18 +179,16 @@ def _per_expert(name: str, values: Any, experts: int) -> np.ndarray:
 def _given(initial: Mapping[str, Any] | None, width: int, experts: int, d: int, blocks: int) -> Net:
     """The start in blocks, filled with zeros; one block of zeros where it is drawn."""
     rows = blocks if initial is not None else 1
-    w, a, r = (np.zeros((rows, *s)) for s in ((experts + 1, BLOCK, d), (experts, BLOCK), (experts, BLOCK)))
+    made = [np.zeros((rows, *shape)) for shape in shapes(experts, d)]
     if initial is not None:
-        shapes = {"U": (width, d), "V": (experts, width, d), "a": (experts, width), "w": (experts, width)}
-        if set(initial) != set(shapes):
+        needed = {"V": (experts, width, d), "U": (width, d), "a": (experts, width), "w": (experts, width)}
+        if set(initial) != set(needed):
             raise ValueError(f"initial has {sorted(initial)}; it must have U, V, a and w")
-        values = {name: np.asarray(initial[name], dtype=np.float64) for name in shapes}
-        for name, shape in shapes.items():
-            if values[name].shape != shape:
-                raise ValueError(f"initial[{name!r}] of shape {values[name].shape} must have shape {shape}")
-        for target, rows_ in ((w, [*values["V"], values["U"]]), (a, values["a"]), (r, values["w"])):
-            for e, row in enumerate(rows_):
-                full = np.zeros((rows * BLOCK, *row.shape[1:]))
-                full[:width] = row
-                target[:, e] = full.reshape(rows, BLOCK, *row.shape[1:])
-    return Net(*(jnp.asarray(v) for v in (w, a, r)))
+        for target, (name, shape) in zip(made, needed.items(), strict=True):
+            value = np.asarray(initial[name], dtype=np.float64)
+            if value.shape != shape:
+                raise ValueError(f"initial[{name!r}] of shape {value.shape} must have shape {shape}")
+            full = np.zeros((rows * BLOCK, *target.shape[1:-1]))
+            full[:width] = np.einsum("enp->npe" if name == "V" else "np->np" if name == "U" else "en->ne", value)
+            target[:] = np.moveaxis(full.reshape(rows, BLOCK, *full.shape[1:]), 1, -1)
+    return Net(*(jnp.asarray(v) for v in made))
