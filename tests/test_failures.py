@@ -65,7 +65,7 @@ def test_every_false_variant_of_theory_can_be_told_from_its_claim():
 
 
 def records(name: str, predicate: Any, *, strategy: Any = None, **changes: Any) -> dict[str, dict[str, Any]]:
-    claim = toy.claim(name, **changes)
+    claim = toy.claim(f"failure_{name}", **changes)
 
     @evidence(claim)
     def checks(weight: Any):

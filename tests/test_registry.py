@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 import toy
@@ -103,3 +105,12 @@ def test_the_report_and_its_certificates_are_written_whole(tmp_path, monkeypatch
     with pytest.raises(OSError, match="disk full"):
         report_io.write_text(path, "half")
     assert path.read_text() == before and not list(tmp_path.glob(".partial*"))
+
+
+def test_no_two_test_modules_register_a_claim_of_the_same_name():
+    """The later registration would win, so that a verdict would depend on the order in which modules run."""
+    users: dict[str, set[str]] = {}
+    for path in Path(__file__).parent.glob("test_*.py"):
+        for name in re.findall(r'(?:toy\.claim|\bentry)\("(\w+)"', path.read_text(encoding="utf-8")):
+            users.setdefault(name, set()).add(path.name)
+    assert len(users) > 50 and not {name: files for name, files in users.items() if len(files) > 1}

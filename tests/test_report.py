@@ -200,7 +200,7 @@ def test_what_cannot_be_judged_is_listed(tmp_path: Path, sound: Claim[Any], unre
 def test_a_partial_run_says_so_and_does_not_overwrite_the_report(tmp_path: Path, sound: Claim[Any]):
     page(tmp_path, [entry(sound)])
     before = (tmp_path / "report.html").read_bytes()
-    found = toy.claim("weak", mutants=dict(sound.mutants))
+    found = toy.claim("weak_page", mutants=dict(sound.mutants))
 
     @evidence(found)
     def checks(weight: Any):
