@@ -1,5 +1,10 @@
 """Actual causes in Halpern's sense: what enumerates all of them, and what is counted by formula.
 
+For your own data
+  or_tree_causes(depth)                       how many causes a binary OR-tree has
+  voter_responsibility(yes, threshold)        responsibility of a yes-voter
+  `causal.actual_causes`, `refutable causes`  the algorithms, on models
+
 Notation  M = acyclic structural model;  a = actual values;  phi = effect, true at a;  F_V = equation of V.
           For an assignment v: B(v) = {V: v_V != F_V(v)} (broken), C(v) = {V in B(v): v_V != a_V}.
 Source    the abstract of "Tracing Actual Causes" says that a backward map of witnesses enumerates all actual causes of

@@ -3,6 +3,16 @@
 An evaluation of n queries gives failure probabilities p; psi = -log(-log p) is the score of a query. The forecast of
 Jones et al. draws a least-squares line through (psi_(j), log(j/n)), j <= k, and reads off where the survival is 1/N.
 
+For your own data
+  forecast(p, deployment, k)                  failure probability of the worst of `deployment` queries, from a line
+  debiased_forecast(p, deployment, k, level)  unbiased estimate with limits, exact for an exponential tail
+  upper_limit(p, deployment, k, level)        the one-sided limit
+  fit_tail(p, k)                              slope, intercept and r2 of the line
+  tail_shape(p)                               is the tail exponential, lighter or heavier
+  missed_mode(n, deployment, mass)            chance that an evaluation misses a kind of failure
+  bias(k, n, deployment)                      what the line errs by on average; `slope_inflation(k)`, `bias_terms`
+  score(p), probability(psi)                  to psi and back; every function of p takes `log_p=` instead
+
 Notation  n = evaluation queries, N = deployment queries, k = scores used, 2 <= k <= n;  x_1 >= ... >= x_k the largest
           scores;  y_j = log(j/n);  a, b = slope (negative) and intercept of y on x;  Qhat = (-log N - b)/a;
           Q = the upper 1/N quantile of psi;  exponential tail: P(psi > t) = exp(-lam (t - mu)) above x_k;

@@ -1,5 +1,12 @@
 """Routers and experts of growing width: what freezes, what collapses, and under which conventions.
 
+For your own data
+  predicted_exponent(gate=, parametrisation=, quantity=, t=)  x of quantity ~ n^x after t updates
+  gates(logits, gate=, active=)                               gates of a router, ties to the first expert
+  logit_gradient(logits, outputs, error)                      gradient of the loss by the logits; `logit_gradient_bound`
+  dense_rate(learning_rate, experts)                          rate of the dense net with the same limit
+  arcsine_kernel(x), adam_carry_over(first, second)           kernel of the limit; Adam's second update
+
 Notation  n = width;  E = experts, K = active ones;  d = inputs, P samples;  h = tanh(U x), z_e = tanh(V_e x);
           f_e = alpha a_e.z_e the output of an expert, r_e = alpha w_e.h its logit, g_e its gate;  f = sum_e g_e f_e;
           l = (f - y)^2 / 2, l' = f - y;  eta = learning rate;  t = updates made;  gamma: alpha = n^-gamma.

@@ -1,5 +1,12 @@
 """Parents of a target from the law of the data: the least admissible set, when it is right, and when it is not.
 
+For your own data
+  anm_conditions(log_density, y, xs)                    conditions for y - f(x) to be independent of x
+  anm_condition(p_yyx, p_yy, p_yx, p_yyy)               one of them, from derivatives
+  refute_at(condition, point)                           is it broken at a point, exactly
+  linear_witness(B, cumulants, target, columns, order)  joint cumulants that refute a set of columns
+  `causal.IndRM`, `refutable parents`                   the method itself, on tables
+
 Notation  Y = f(X_PA) + N = target; S = a set of observed columns; R_S = Y - E[Y | X_S]; S is admissible if R_S is
           independent of the vector X_S; ND = observed non-descendants of Y; s = variances, k = cumulants of noises;
           pi = log p(y, x_S); D = pi_yyx pi_yy - pi_yx pi_yyy.

@@ -1,5 +1,12 @@
 """Pass@k favours hard prompts, and can thereby work against pass@1.
 
+For your own data
+  pass_at_k(n, c, k)                             unbiased estimate of pass@k from n samples, c of which passed
+  mean_interval(values, level)                   mean over tasks with its interval
+  advantages(rewards, k)                         weights of the samples' scores for an unbiased gradient of pass@k
+  conflict_report(gradients, success, mass, ks)  does pass@k pull against pass@1, from which k on, at which steps
+  weight(p, k)                                   weight of a prompt of success rate p in the gradient of pass@k
+
 Notation  p(x) = P(one sample passes) for the prompt x, in [0, 1];  q(x) = probability of the prompt;
           k = samples drawn, integer >= 1;  J_k = E_x[1 - (1-p)^k] = pass@k, J_1 = pass@1;  w_k(p) = k (1-p)^(k-1);
           s = score, the gradient of the log probability of a sample;  r = its reward, 0 or 1;

@@ -1,5 +1,12 @@
 """Charge induced on a conductor, read off locally: -(dphi/dn)/(2 pi) + H phi/(4 pi), exact on spheres and planes only.
 
+For your own data
+  two_term_sigma(points, normals, mean_curvature, sources, charges)     flat term and curvature term at each point
+  anisotropic_sigma(points, normals, shape_operator, sources, charges)  three terms, first order in curvature
+  validity_report(points, normals, shape_operator, sources)             estimated errors of both
+  flat_sigma(points, normals, sources, charges)                         the tangent plane alone
+  sphere_sigma, boss_sigma, cylinder_sigma                              exact oracles
+
 Conventions (Gaussian units)  phi = potential of the given sources alone, sum q/R. n = unit normal OUT of the conductor,
           towards the sources. sigma = -(1/4 pi) d(total potential)/dn. H = -1/2 div n = half the trace of the shape
           operator S = -dn: -1/a on a ball of radius a, +1/a in a cavity, negative on a hill, positive in a valley. In SI

@@ -1,5 +1,16 @@
 """A few windows hold at most a fraction sqrt(k/c) of the information about a shift: what is true of it, how sharp.
 
+For your own data
+  inverse_participation_ratio(w)               the count c of windows that share the information
+  share_bound(k, c, m)                         the largest share that k windows can hold
+  min_windows(share, c, m)                     the least number of windows for a share
+  best_share(w, k)                             the share of the k best windows
+  auc(information)                             area under the ROC curve of the best classifier
+  power_curve(w, n, ks)                        that area for the ks[i] best windows at depth n
+  whiten(v, cov)                               the shift in coordinates of independent unit noise
+  lan_ok(mean, shift), lan_error(mean, shift)  is `auc` right for Poisson windows, and by how much it errs
+  extremal_windows(k, c, m)                    windows that attain the bound
+
 Notation  m = windows, integer >= 1;  S = the windows that a classifier reads, k = |S|, 1 <= k <= m;
           v_i = shift of window i in units of its noise (whitened amplitude), real;
           w_i = v_i^2 >= 0, the Fisher information of window i about the size of the shift, windows independent;

@@ -4,6 +4,16 @@ A process is drawn from a prior and runs in its stationary state; it remembers P
 of them. Knowing the process, P symbols suffice; not knowing it, the optimal forecast is an average over processes, and
 longer windows sharpen the weights. Everything here is exact for finite chains with rational probabilities.
 
+For your own data
+  excess_risk(chains, prior, window, loss)        exact excess over the oracle that knows the process
+  min_window(chains, prior, tolerance)            the shortest window within a tolerance
+  bayes_predictor(chains, prior, window)          the optimal forecast; `posterior(...)` says which process
+  plug_in_excess(chains, prior, window, predict)  the excess of any forecaster that sees the posterior
+  ambiguous(chains, prior)                        can two processes look alike and continue differently
+  two_chain_excess(rho, window)                   closed form for twin chains; also `two_chain_zero_one_excess`,
+                                                  `two_chain_map_excess`, `two_chain_envelope`
+  ar_pair_excess(a, window)                       the same for two autoregressions; `beta_mixture_excess` for coins
+
 Notation  W = window (symbols seen), P = memory, f_W = E[next symbol | last W symbols], theta = process,
           mu_theta(c) = E[next | last P symbols are c] in process theta, R(W) = E[(next - f_W)^2] (squared loss),
           excess(W) = R(W) - risk of the oracle that knows theta.
