@@ -3,27 +3,13 @@
 Densities are 4 pi sigma, so that truths by images are rational in charges, lengths and distances."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from proofs_checks.engines import exhaustive
-from proofs_checks.harness.evidence import Check, Context, Evidence, Rung
-
 F = Fraction
-
-
-def numeric(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Callable[..., Any], scope: str) -> Check:
-    """Cases decided in floats with a derived tolerance: as `exhaustive.forall`, on the rung that this deserves."""
-    inner = exhaustive.forall(cases, predicate, scope=scope)
-
-    def decide(context: Context) -> Evidence:
-        return replace(inner.decide(context), rung=Rung.NUMERIC)
-
-    return replace(inner, rung=Rung.NUMERIC, decide=decide)
 
 
 # --- balls and cavities ---------------------------------------------------------------------------------------------
@@ -234,6 +220,41 @@ def cylinder_scenes(key: int, count: int) -> Any:
         k_r = -(across**2) / (across**2 + axial**2) / a
         made.append([4 * np.pi * cylinder_sigma(arc, axial, a, 1.0, 1.0), R, out, k_r, -1 / a - k_r, -2 * out / R**3])
     return np.array(made).transpose(1, 0, 2, 3)  # quantity radii scenes points
+
+
+def _waves_of_a_wire() -> tuple[Any, Any]:
+    """Wave numbers s > 0 and weights of the integral over them."""
+    import numpy as np
+
+    node, weight = np.polynomial.legendre.leggauss(12)
+    cuts = np.concatenate([[0.0], np.geomspace(1e-5, 30.0, 40)])
+    middle, half = (cuts[1:] + cuts[:-1]) / 2, (cuts[1:] - cuts[:-1]) / 2
+    return (middle[:, None] + half[:, None] * node).ravel(), (half[:, None] * weight).ravel()
+
+
+def along_a_wire(kappa: float, x: float) -> float:
+    """4 pi (sigma - flat) per line density and curvature, to first order, at x beside a wire at height 1 along the waves of
+    ground cos(kappa y): the wire's waves are exp(-s) / s each way, and (|k||p| - k.p)/s is sqrt(s^2 + kappa^2) - s."""
+    import numpy as np
+
+    s, weight = _waves_of_a_wire()
+    return float(4 * (weight * np.exp(-s) * np.cos(s * x) / (np.hypot(s, kappa) + s)).sum())
+
+
+@lru_cache(maxsize=4)
+def solved_along_a_wire(kappa: float, height: float = 0.02) -> float:
+    """The same below the wire, from ground of this height solved for each of the wire's waves."""
+    import numpy as np
+
+    from simulations.surface_charge import rayleigh_ground
+
+    s, weight = _waves_of_a_wire()
+    total = 0.0
+    for p, w in zip(s, weight, strict=True):
+        found = rayleigh_ground(height, kappa, (0.0, float(p)), modes=4, points=16)
+        change = (found.sigma + found.slope / (2 * np.pi)).real
+        total += 2 * w * np.exp(-p) / p * 2 * (change * np.cos(kappa * found.x)).mean()
+    return float(4 * np.pi * total / (-height * kappa**2))
 
 
 # --- the linear head ------------------------------------------------------------------------------------------------

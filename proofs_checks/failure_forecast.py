@@ -136,8 +136,8 @@ def inflation_constants(value: Any) -> Checks:
     def by_simplex(k: int) -> bool:
         return near(value(k), exact.inflation_of_three(), tol)
 
-    yield exhaustive.forall([(k,) for k in (*range(2, 21), 30, 50)], enclosed)
-    yield exhaustive.forall([(3,)], by_simplex)
+    yield exhaustive.forall([(k,) for k in (*range(2, 21), 30, 50)], enclosed, floats=True)
+    yield exhaustive.forall([(3,)], by_simplex, floats=True)
     yield sequential.mean_within(partial(sim.spacing_ratios, k=10), lambda: value(10), tol=0.04,
                                  upper=exact.ratio_bound(10), chunk=4000)
 
@@ -391,6 +391,7 @@ def interval_exact(cdf: Any) -> Checks:
     def enclosed(r: Fraction, k: int, n: int, size: int) -> bool:
         return near(cdf(float(r), k, n, size), exact.pivot_chance(Fraction(r), k, n, size), Fraction(1, 10**9))
 
-    yield exhaustive.forall(lambda: product((Fraction(1, 2), Fraction(3), Fraction(8)), (2, 3, 6), (6, 40), (5, 300)), enclosed)
+    cases = list(product((Fraction(1, 2), Fraction(3), Fraction(8)), (2, 3, 6), (6, 40), (5, 300)))
+    yield exhaustive.forall(cases, enclosed, floats=True)
     yield sequential.mean_within(partial(sim.pivots, limit=3.0, k=2, n=50, deployment=2000.0),
                                  lambda: cdf(3.0, 2, 50, 2000), tol=0.015, chunk=8000)

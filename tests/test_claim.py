@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from typing import Any, NamedTuple
 
 import pytest
 import toy
@@ -43,6 +44,28 @@ def test_records_are_frozen_and_their_mappings_read_only():
 def test_bad_claims_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         toy.claim("bad", **changes)
+
+
+class Scaled(NamedTuple):
+    """A form whose hypothesis can be dropped."""
+
+    given: Any
+    factor: Any
+
+
+SCALED = Scaled(given=lambda x: x > 0, factor=2)
+
+
+@pytest.mark.parametrize(("form", "dropped", "message"), [
+    (toy.weight, toy.slope, "form must be a NamedTuple with a field 'given'"),
+    (SCALED, lambda x: True, "without_positive=.* must be a Scaled"),
+    (SCALED, SCALED, "without_positive changes nothing; it must change given only"),
+    (SCALED, SCALED._replace(factor=3), "without_positive changes factor"),
+    (SCALED, SCALED._replace(given=lambda x: True, factor=3), "without_positive changes given, factor")])
+def test_a_hypothesis_is_dropped_and_nothing_else_is_changed(form, dropped, message):
+    mutants = {"without_positive": dropped, "other": SCALED._replace(factor=5)}
+    with pytest.raises(ValueError, match=message):
+        toy.claim("dropped", form=form, hypotheses={"positive": "x > 0"}, mutants=mutants)
 
 
 @pytest.mark.parametrize("standing", [Standing.OUT_OF_REACH, Standing.ILL_POSED])

@@ -1,6 +1,7 @@
 """Each engine can say HOLDS, REFUTED with a witness, UNDECIDED with a reason, and can be wrong about nothing it tried."""
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import toy
 from hypothesis import strategies as st
 
 from proofs_checks.engines import exhaustive, falsify, symbolic
+from proofs_checks.engines._rounding import otherwise_rounded
 from proofs_checks.harness.evidence import Context, Rung, Vacuous, Verdict
 
 x, y = sp.symbols("x y")
@@ -68,8 +70,54 @@ def test_a_failure_by_rounding_is_not_a_refutation():
     assert found.verdict is Verdict.UNDECIDED and "by rounding only" in found.summary
 
 
+@pytest.mark.parametrize("predicate", [lambda n: math.sqrt(n) ** 2 == n, lambda n: n * (1 / n) == 1,
+                                       lambda n: n / 49 * 49 == n, lambda n: 2 * n ** -1 > 0])
+def test_a_predicate_in_floats_decides_nothing_exactly(predicate):
+    cases = [(n,) for n in range(1, 60)]
+    for check in (exhaustive.forall(cases, predicate), falsify.forall(st.sampled_from(cases), predicate)):
+        found = check.run()
+        assert found.verdict is Verdict.UNDECIDED and "computes in floats" in found.summary and "floats=True" in found.summary
+
+
+def test_floats_are_said_to_be_floats():
+    close = exhaustive.forall([(2,), (3,)], lambda n: abs(math.sqrt(n) ** 2 - n) < 1e-12, floats=True).run()
+    assert close.verdict is Verdict.HOLDS and close.rung is Rung.NUMERIC and "floating point" in close.trusted_base
+    far = falsify.forall(numbers, lambda i: math.hypot(i, 1) < 30, floats=True).run()
+    assert far.verdict is Verdict.REFUTED and far.rung is Rung.NUMERIC and abs(far.witness[0]) == 30
+
+
+def test_a_failure_that_depends_on_the_rounding_is_no_refutation():
+    check = exhaustive.forall([(n,) for n in range(1, 40)], lambda n: math.log(n ** 3) <= 3 * math.log(n), floats=True)
+    found = check.run()
+    assert found.verdict is Verdict.UNDECIDED and "rounded the other way" in found.summary
+    assert all(check.at((n,)) for n in range(1, 40))
+
+
+def test_exact_arithmetic_is_not_taken_for_floats():
+    for predicate in (lambda n: n ** 2 // 3 * Fraction(1, 7) >= 0, lambda n: sum(range(n)) == n * (n - 1) // 2,
+                      lambda n: sp.binomial(n, 2) == sp.Rational(n * (n - 1), 2), lambda n: max(n, 3) - abs(-n) >= 0):
+        found = exhaustive.forall([(n,) for n in range(1, 9)], predicate).run()
+        assert found.verdict is Verdict.HOLDS and found.rung is Rung.EXHAUSTIVE, found.summary
+
+
+def test_the_rounding_of_floats_is_put_back():
+    def decide():
+        raise ZeroDivisionError
+
+    third = 1 / math.pi
+    assert not list(otherwise_rounded(decide)) and 1 / math.pi == third
+    assert len(set(otherwise_rounded(lambda: 1 / math.pi))) == 2
+
+
+def test_a_predicate_that_changes_its_argument_is_an_error():
+    for check in (exhaustive.forall([([1, 2],)], lambda items: items.pop() == 1),
+                  falsify.forall(st.tuples(st.just([1, 2]).map(list)), lambda items: items.pop() == 1)):
+        found = check.run()
+        assert found.verdict is Verdict.ERROR and "changed its argument ([1, 2],) to ([1],)" in found.summary
+
+
 def test_a_predicate_that_takes_floats_only_is_refuted_where_it_fails():
-    check = exhaustive.forall([(0.5,), (2.0,)], lambda v: np.sqrt(v) < 1)
+    check = exhaustive.forall([(0.5,), (2.0,)], lambda v: np.sqrt(v) < 1, floats=True)
     found = check.run()
     assert found.verdict is Verdict.REFUTED and found.witness == (2.0,) and not check.at(found.witness)
 

@@ -82,7 +82,7 @@ class Claim(Generic[F]):
     id           "slug.fact"
     statement    LaTeX of `form`, with its quantifiers
     hypotheses   name -> LaTeX; each has a variant `without_<name>`, among the mutants (it is needed) or in
-                 `also_true` (it is not)
+                 `also_true` (it is not): the form, a NamedTuple, with its field `given` (or `<name>`) changed only
     form         always TRUE: a callable, a value, or a NamedTuple of both; None when it is given at `@evidence`
     mutants      at least two FALSE variants of `form`
     also_true    variants that hold as well: hypotheses not needed, symmetries
@@ -151,7 +151,31 @@ def check_variants(claim: Claim[Any]) -> None:
         raise ValueError(f"{claim.id}: mutants={list(claim.mutants)} are one object; they must differ, at least 2 of them")
     if missing := sorted(set(map("without_{}".format, claim.hypotheses)) - set(names)):
         raise ValueError(f"{claim.id}: {missing[0]!r} is in neither mutants nor also_true; hypotheses need it")
+    for name in claim.hypotheses:
+        _check_dropped(claim, name)
     if claim.standing.needs_wording and claim.as_stated is None:
         raise ValueError(f"{claim.id}: as_stated is required when standing is {claim.standing.name}")
     if claim.as_stated is not None and not claim.standing.needs_wording:
         raise ValueError(f"{claim.id}: as_stated must be None when standing is {claim.standing.name}")
+
+
+def _check_dropped(claim: Claim[Any], hypothesis: str) -> None:
+    """ValueError unless `without_<hypothesis>` is the form with that one condition changed and nothing else."""
+    name, form = f"without_{hypothesis}", claim.form
+    variant = claim.variants()[name]
+    fields = getattr(form, "_fields", ())
+    allowed = [field for field in ("given", hypothesis) if field in fields]
+    if not allowed:
+        raise ValueError(f"{claim.id}: form must be a NamedTuple with a field 'given' (or {hypothesis!r}), the condition that "
+                         f"{name} drops; got {form!r}")
+    if type(variant) is not type(form):
+        raise ValueError(f"{claim.id}: {name}={variant!r} must be a {type(form).__name__}, the form with one condition dropped")
+    changed = [field for field in fields if not _same(getattr(form, field), getattr(variant, field))]
+    if len(changed) != 1 or changed[0] not in allowed:
+        raise ValueError(f"{claim.id}: {name} changes {', '.join(changed) or 'nothing'}; it must change "
+                         f"{' or '.join(allowed)} only, as form._replace({allowed[0]}=...) does")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """The same function, or equal data."""
+    return one is other or (not callable(one) and not callable(other) and bool(one == other))

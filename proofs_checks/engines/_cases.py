@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from proofs_checks.engines._rounding import computes_in_floats, otherwise_rounded
 from proofs_checks.harness.certificate import to_json
 from proofs_checks.harness.evidence import Context, Evidence, Rung, Verdict
 from proofs_checks.harness.fingerprint import fingerprint
@@ -79,12 +80,15 @@ def survives(predicate: Predicate, given: Predicate | None) -> Callable[[Any], b
 
 
 def settled(predicate: Predicate, case: Case) -> tuple[Case, bool]:
-    """The case as exact numbers and what the predicate says there; as it came where the predicate takes floats only."""
+    """The case as exact numbers and what the predicate says there; as it came where the predicate takes floats only.
+
+    A failure counts only if it stays one with floats rounded the other ways: the predicate may compute in floats."""
     lifted: Case = exact(case)
     try:
-        return lifted, truth(predicate, lifted)
+        said = truth(predicate, lifted)
     except PredicateError:
-        return case, truth(predicate, case)
+        lifted, said = case, truth(predicate, case)
+    return lifted, said or any(otherwise_rounded(lambda: truth(predicate, lifted)))
 
 
 def subject(engine: str, predicate: Predicate, given: Predicate | None, domain: Any, **more: Any) -> dict[str, Any]:
@@ -99,9 +103,24 @@ def replayable(context: Context, **body: Any) -> dict[str, Any] | None:
 
 
 def rounding(rung: Rung, scope: str, witness: Any) -> Evidence:
-    """What to say of a case that fails in floats and holds exactly."""
+    """What to say of a case that fails in floats and holds exactly, or with the floats rounded another way."""
     return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
-                    summary=f"fails by rounding only: at {show(witness)} the exact values satisfy the statement")
+                    summary=f"fails by rounding only: at {show(witness)} the statement holds for exact values, or with floats "
+                            "rounded the other way")
+
+
+def inexact(predicate: Predicate, case: Case, rung: Rung, scope: str) -> Evidence | None:
+    """UNDECIDED if the predicate computes in floats at a case: it is then no exact predicate, whatever it says."""
+    if rung is Rung.NUMERIC or not computes_in_floats(predicate, exact(case)):
+        return None
+    return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
+                    summary=f"the predicate computes in floats at {show(case)}, which is no exact proof: keep to rationals, "
+                            "or give it a tolerance and say floats=True (rung NUMERIC)")
+
+
+def base(rung: Rung) -> tuple[str, ...]:
+    """What must be trusted for cases decided on a rung."""
+    return ("the claim's predicate", "floating point") if rung is Rung.NUMERIC else ("the claim's predicate",)
 
 
 def show(value: Any) -> str:
@@ -123,6 +142,7 @@ class Scope:
 
     def __init__(self, predicate: Predicate) -> None:
         self.count = self.skipped = 0
+        self.last = ""
         self.names = _parameter_names(predicate)
         self.low: dict[int, Any] = {}
         self.high: dict[int, Any] = {}
@@ -131,12 +151,18 @@ class Scope:
     def see(self, case: Case) -> None:
         """Count a case. The digest does not depend on the order of the cases."""
         self.count += 1
-        self.digest = (self.digest + int.from_bytes(hashlib.sha256(show(case).encode()).digest()[:16])) % 2**128
+        self.last = show(case)
+        self.digest = (self.digest + int.from_bytes(hashlib.sha256(self.last.encode()).digest()[:16])) % 2**128
         for i, value in enumerate(case):
             size = _size(value)
             if size is not None:
                 self.low[i] = min(self.low.get(i, size), size)
                 self.high[i] = max(self.high.get(i, size), size)
+
+    def unchanged(self, case: Case) -> None:
+        """PredicateError if the case seen last is another one now: a witness would be what the predicate made of it."""
+        if show(case) != self.last:
+            raise PredicateError(f"the predicate changed its argument {self.last} to {show(case)}; it must leave it as it is")
 
     def text(self, added: str = "") -> str:
         """For example `128 cases, p in [0, 7/8], k in [1, 24]`."""

@@ -10,7 +10,9 @@ from proofs_checks.engines._cases import (
     Predicate,
     Scope,
     as_case,
+    base,
     exact,
+    inexact,
     replayable,
     rounding,
     settled,
@@ -28,16 +30,18 @@ LIMIT = 10_000_000  # cases, when the context sets no budget
 
 
 def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predicate, *, given: Predicate | None = None,
-           scope: str = "", universal: bool = False) -> Check:
+           scope: str = "", universal: bool = False, floats: bool = False) -> Check:
     """`predicate(*case)` for each case of a finite scope that satisfies `given(*case)`.
 
     `cases` are tuples, or a function that gives them. The first failing case is the witness. The scope is printed from
-    the cases; `scope` may only add to it. `universal=True` says that the cases are the claim's whole domain.
+    the cases; `scope` may only add to it. `universal=True` says that the cases are the claim's whole domain. A predicate
+    that computes in floats, with its tolerance, needs `floats=True`, and its evidence is of rung NUMERIC.
     `Vacuous` is raised by `.run()` if no case was examined; an exception in the predicate gives ERROR; a scope larger
     than the budget (cases; 10,000,000 by default) is UNDECIDED."""
     if isinstance(cases, Iterator):
         cases = list(islice(cases, LIMIT + 1))  # an iterator could be walked only once
     given_out: list[Any] = []
+    rung = Rung.NUMERIC if floats else Rung.EXHAUSTIVE
 
     def every() -> Iterator[tuple[Any, ...]]:
         found = cases() if callable(cases) else cases
@@ -48,9 +52,9 @@ def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predic
         return map(as_case, found)
 
     def decide(context: Context) -> Evidence:
-        return _scan(every(), predicate, given, scope, universal, context)
+        return _scan(every(), predicate, given, rung, scope, universal, context)
 
-    return Check(engine="exhaustive", rung=Rung.EXHAUSTIVE, decide=decide, at=survives(predicate, given),
+    return Check(engine="exhaustive", rung=rung, decide=decide, at=survives(predicate, given),
                  binds=lambda certificate: replay(every(), predicate, given, certificate),
                  subject=lambda: subject("exhaustive", predicate, given, domain(every()), scope=scope))
 
@@ -79,28 +83,33 @@ def replay(cases: Iterable[tuple[Any, ...]], predicate: Predicate, given: Predic
             and certificate.get("digest") == f"{seen.digest:032x}")
 
 
-def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predicate | None, added: str, universal: bool,
-          context: Context) -> Evidence:
+def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predicate | None, rung: Rung, added: str,
+          universal: bool, context: Context) -> Evidence:
     seen, limit, witness, survives_exactly = Scope(predicate), context.budget or LIMIT, None, False
+    first: Any = None
     for case in cases:
         if seen.count + seen.skipped >= limit:
-            return Evidence(rung=Rung.EXHAUSTIVE, verdict=Verdict.UNDECIDED, scope=seen.text(added),
+            return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=seen.text(added),
                             summary=f"the budget of {limit} cases ran out before the scope did")
         if given is not None and not truth(given, case):
             seen.skipped += 1
             continue
         seen.see(case)
+        first = case if first is None else first
         if not truth(predicate, case):
+            seen.unchanged(case)
             witness, survives_exactly = settled(predicate, case)
             break
     if witness is not None and survives_exactly:
-        return rounding(Rung.EXHAUSTIVE, seen.text(added), witness)
+        return rounding(rung, seen.text(added), witness)
     if not seen.count:
         raise Vacuous(f"no case was examined ({seen.skipped} outside the hypotheses): the check could not have failed")
+    if in_floats := inexact(predicate, first if witness is None else witness, rung, seen.text(added)):
+        return in_floats
     verdict = Verdict.HOLDS if witness is None else Verdict.REFUTED
-    return Evidence(rung=Rung.EXHAUSTIVE, verdict=verdict, universal=universal and witness is None,
+    return Evidence(rung=rung, verdict=verdict, universal=universal and witness is None,
                     scope=seen.text(added), witness=witness,
                     summary="" if witness is None else f"fails at {show(witness)}",
                     certificate=replayable(context, engine="exhaustive", verdict=verdict.name, witness=witness,
                                            cases=seen.count, digest=f"{seen.digest:032x}"),
-                    trusted_base=("the claim's predicate",))
+                    trusted_base=base(rung))

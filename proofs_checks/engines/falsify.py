@@ -17,6 +17,8 @@ from proofs_checks.engines._cases import (
     PredicateError,
     Scope,
     as_case,
+    base,
+    inexact,
     replayable,
     rounding,
     settled,
@@ -37,32 +39,36 @@ class _Falsified(Exception):
 
 
 def forall(strategy: SearchStrategy[Any], predicate: Predicate, *, given: Predicate | None = None, examples: int = 200,
-           scope: str = "") -> Check:
+           scope: str = "", floats: bool = False) -> Check:
     """`predicate(*case)` for `examples` cases drawn from a strategy of tuples, among those that satisfy `given(*case)`.
 
     The witness is hypothesis's smallest failing case. The stream is keyed by the context, nothing is remembered between
     runs. `Vacuous` is raised by `.run()` if no drawn case satisfies `given`; an exception in the predicate gives ERROR.
+    A predicate that computes in floats, with its tolerance, needs `floats=True`, and its evidence is of rung NUMERIC.
     ValueError if examples < 1."""
     if type(examples) is not int or examples < 1:
         raise ValueError(f"examples={examples!r} must be a whole number, at least 1")
     if not isinstance(strategy, SearchStrategy):
         raise ValueError(f"strategy={strategy!r} must be a strategy of hypothesis")
 
+    rung = Rung.NUMERIC if floats else Rung.PROPERTY
+
     def decide(context: Context) -> Evidence:
-        return _search(strategy, predicate, given, min(examples, context.budget or examples), scope, context)
+        return _search(strategy, predicate, given, min(examples, context.budget or examples), rung, scope, context)
 
     def binds(certificate: Mapping[str, Any]) -> bool:
         again = decide(Context(stream=certificate["stream"], label={"claim": certificate["claim"]})).certificate
         said = ("verdict", "witness", "cases", "digest")
         return isinstance(again, Mapping) and all(again[k] == certificate.get(k) for k in said)
 
-    return Check(engine="falsify", rung=Rung.PROPERTY, decide=decide, at=survives(predicate, given), binds=binds,
+    return Check(engine="falsify", rung=rung, decide=decide, at=survives(predicate, given), binds=binds,
                  subject=lambda: subject("falsify", predicate, given, _ADDRESS.sub("", repr(strategy)), scope=scope))
 
 
 def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Predicate | None, examples: int,
-            added: str, context: Context) -> Evidence:
+            rung: Rung, added: str, context: Context) -> Evidence:
     seen, failing = Scope(predicate), []
+    first: list[Any] = []
 
     def one(drawn: Any) -> None:
         case = as_case(drawn)
@@ -70,7 +76,9 @@ def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Pre
             seen.skipped += 1
             assume(False)
         seen.see(case)
+        first[:] = first or [case]
         if not truth(predicate, case):
+            seen.unchanged(case)
             failing.append(case)
             raise _Falsified
 
@@ -79,23 +87,25 @@ def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Pre
     except _Falsified:
         witness, survives_exactly = settled(predicate, failing[-1])  # hypothesis ends on the smallest
         if survives_exactly:
-            return rounding(Rung.PROPERTY, seen.text(added), witness)
+            return rounding(rung, seen.text(added), witness)
     except PredicateError as error:
-        return Evidence(rung=Rung.PROPERTY, verdict=Verdict.ERROR, scope=seen.text(added), summary=str(error))
+        return Evidence(rung=rung, verdict=Verdict.ERROR, scope=seen.text(added), summary=str(error))
     except Unsatisfiable:
         witness = None
     except Flaky as error:
-        return Evidence(rung=Rung.PROPERTY, verdict=Verdict.ERROR, summary=f"predicate not deterministic: {error}")
+        return Evidence(rung=rung, verdict=Verdict.ERROR, summary=f"predicate not deterministic: {error}")
     else:
         witness = None
     if not seen.count:
         raise Vacuous(f"none of {seen.skipped} drawn cases satisfies the hypotheses: the check could not have failed")
+    if in_floats := inexact(predicate, first[0] if witness is None else witness, rung, seen.text(added)):
+        return in_floats
     verdict = Verdict.HOLDS if witness is None else Verdict.REFUTED
-    return Evidence(rung=Rung.PROPERTY, verdict=verdict, scope=seen.text(added), witness=witness,
+    return Evidence(rung=rung, verdict=verdict, scope=seen.text(added), witness=witness,
                     summary="" if witness is None else f"fails at {show(witness)}",
                     certificate=replayable(context, engine="falsify", verdict=verdict.name, witness=witness,
                                            cases=seen.count, digest=f"{seen.digest:032x}"),
-                    trusted_base=("the claim's predicate",))
+                    trusted_base=base(rung))
 
 
 def _run(strategy: SearchStrategy[Any], one: Any, examples: int, stream: str) -> None:

@@ -56,8 +56,8 @@ class Threshold(NamedTuple):
     given: Callable[[int], bool]
 
 
-_ABOVE_ONE = Threshold(weight=lambda p, k: k * (1 - p) ** (k - 1), exponent=lambda k: -1 / (k - 1),
-                       given=lambda k: k >= 2)
+_ABOVE_ONE = Threshold(weight=lambda p, k: k * (1 - p) ** (k - 1), given=lambda k: k >= 2,
+                       exponent=lambda k: -1 / (k - 1) if k != 1 else -1)  # every power of 1 is 1, whatever stands here
 
 weight_threshold = Claim(
     id="pass_at_k.weight_threshold", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
@@ -67,8 +67,7 @@ weight_threshold = Claim(
     mutants={"exponent_1_over_k": _ABOVE_ONE._replace(exponent=lambda k: -1 / k),
              "one_over_k": _ABOVE_ONE._replace(exponent=lambda k: -1),  # p < 1 - 1/k: true at k = 2 only
              "weight_exponent_k": _ABOVE_ONE._replace(weight=lambda p, k: k * (1 - p) ** k)},
-    also_true={"without_several_samples": _ABOVE_ONE._replace(  # every power of 1 is 1: w_1 = 1 nowhere exceeds 1
-        exponent=lambda k: -1 / (k - 1) if k != 1 else -1, given=lambda k: k >= 1)},
+    also_true={"without_several_samples": _ABOVE_ONE._replace(given=lambda k: k >= 1)},  # w_1 = 1 nowhere exceeds 1
     note="Below the threshold a prompt counts more in grad J_k than in grad J_1: 1/2 at k = 2, 0.37004 at k = 4. The "
          "identity w_k = 1 at the threshold is proved; with the strict decay of w_k it gives the equivalence.")
 

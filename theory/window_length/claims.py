@@ -204,14 +204,16 @@ class Clock(NamedTuple):
     first: Callable[[int], int]
 
 
+_AFTER_ONE_PERIOD = Clock(given=lambda period, p: p != Fraction(1, 2), first=lambda period: period)
+
 late_gain = Claim(
     id="window_length.late_gain", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
     statement=r"\forall g \ge 2\ \exists \text{ chains with } P = 1:\ R(1) = \dots = R(g-1) > R(g)",
     hypotheses={"distinct": r"p \ne \tfrac12"},
-    form=Clock(lambda period, p: p != Fraction(1, 2), lambda period: period),
-    mutants={"without_distinct": Clock(lambda period, p: True, lambda period: period),
-             "at_once": Clock(lambda period, p: p != Fraction(1, 2), lambda period: 2),
-             "one_later": Clock(lambda period, p: p != Fraction(1, 2), lambda period: period + 1)},
+    form=_AFTER_ONE_PERIOD,
+    mutants={"without_distinct": _AFTER_ONE_PERIOD._replace(given=lambda period, p: True),
+             "at_once": _AFTER_ONE_PERIOD._replace(first=lambda period: 2),
+             "one_later": _AFTER_ONE_PERIOD._replace(first=lambda period: period + 1)},
     note="Squared loss. So W = P + 1 need not help where longer windows do, and no bound on W - P is possible.")
 
 zero_one_ties = Claim(

@@ -1,0 +1,113 @@
+"""Whether a predicate computes in floats, and whether the way that they are rounded decides what it says."""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+_DOWN_UP_ZERO = {  # the values of FE_DOWNWARD, FE_UPWARD and FE_TOWARDZERO in <fenv.h>
+    "x86_64": (0x400, 0x800, 0xC00), "AMD64": (0x400, 0x800, 0xC00),
+    "aarch64": (0x800000, 0x400000, 0xC00000), "arm64": (0x800000, 0x400000, 0xC00000)}
+
+
+def computes_in_floats(predicate: Callable[..., Any], case: tuple[Any, ...]) -> bool:
+    """Whether the predicate turns a rational of the case into a float.
+
+    The integers and Fractions handed over report it. What numpy makes of them is not seen, nor what the predicate makes
+    of their length or of numbers of its own; a predicate that refuses them is taken to be exact."""
+    seen: list[bool] = []
+    try:
+        predicate(*(_reporting(value, seen) for value in case))
+    except Exception:
+        return bool(seen)
+    return bool(seen)
+
+
+def otherwise_rounded(decide: Callable[[], bool]) -> Iterator[bool]:
+    """What `decide` says with the floats of this thread rounded down, up, and towards zero.
+
+    An exception says nothing. Nothing is yielded on a machine whose rounding cannot be set."""
+    for mode in _modes():
+        with _rounded(mode):
+            try:
+                said = decide()
+            except Exception:
+                continue
+        yield said
+
+
+class _Integer(int):
+    seen: list[bool]
+
+
+class _Rational(Fraction):
+    seen: list[bool]
+
+
+def _reporting(value: Any, seen: list[bool]) -> Any:
+    """The same value; rationals in it add to `seen` when they become a float, and so do those computed from them."""
+    if type(value) is int or type(value) is Fraction:
+        made = _Integer(value) if type(value) is int else _Rational(value)
+        made.seen = seen
+        return made
+    if type(value) is float:
+        seen.append(True)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_reporting(v, seen) for v in value))
+    if type(value) in (tuple, list):
+        return type(value)(_reporting(v, seen) for v in value)
+    if type(value) is dict:
+        return {k: _reporting(v, seen) for k, v in value.items()}
+    return value
+
+
+def _operation(base: type, name: str) -> Callable[..., Any]:
+    plain = getattr(base, name)
+
+    def operation(self: Any, *others: Any) -> Any:
+        return _reporting(plain(self, *others), self.seen)
+
+    return operation
+
+
+def _float(base: type) -> Callable[[Any], float]:
+    def to_float(self: Any) -> float:
+        self.seen.append(True)
+        return float(base(self))
+
+    return to_float
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+for _class, _base in ((_Integer, int), (_Rational, Fraction)):
+    for _name in (*_BINARY, *map("r{}".format, _BINARY), "neg", "pos", "abs"):
+        setattr(_class, f"__{_name}__", _operation(_base, f"__{_name}__"))
+    _class.__float__ = _float(_base)  # type: ignore[method-assign]
+
+
+@functools.cache
+def _library() -> Any:
+    try:
+        library = ctypes.CDLL(ctypes.util.find_library("m"))
+        return library if library.fegetround() == 0 else None  # 0 is FE_TONEAREST on both
+    except (OSError, AttributeError, TypeError):
+        return None
+
+
+def _modes() -> tuple[int, ...]:
+    return _DOWN_UP_ZERO.get(platform.machine(), ()) if _library() is not None else ()
+
+
+@contextmanager
+def _rounded(mode: int) -> Iterator[None]:
+    before = _library().fegetround()
+    _library().fesetround(mode)
+    try:
+        yield
+    finally:
+        _library().fesetround(before)
