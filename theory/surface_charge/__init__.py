@@ -18,6 +18,7 @@ from theory.surface_charge._densities import (
     ValidityReport,
     anisotropic_sigma,
     flat_sigma,
+    relief_horizon,
     two_term_sigma,
     validity_report,
 )
@@ -42,11 +43,12 @@ from theory.surface_charge.ground_claims import (
     first_order_ground,
     long_wire,
     regime,
+    rolling_wire,
     three_term,
     two_term_error,
 )
 
 __all__ = ["PAPER", "ValidityReport", "anisotropic_sigma", "boss", "boss_sigma", "corridor_error", "curved_patch_error",
            "cylinder", "cylinder_sigma", "error_kernel", "first_order_ground", "flat_sigma", "insulated", "linear_head",
-           "long_wire", "plane", "potential", "regime", "rigidity", "scale", "second_kind", "sphere_exact", "sphere_sigma",
-           "three_term", "two_term_error", "two_term_sigma", "validity_report"]
+           "long_wire", "plane", "potential", "regime", "relief_horizon", "rigidity", "rolling_wire", "scale", "second_kind",
+           "sphere_exact", "sphere_sigma", "three_term", "two_term_error", "two_term_sigma", "validity_report"]

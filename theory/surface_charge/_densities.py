@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from theory.surface_charge._arguments import curvatures, finite, shape_operators, sources_and_charges, surface
+from theory.surface_charge._arguments import curvatures, finite, positive, shape_operators, sources_and_charges, surface
 
-__all__ = ["ValidityReport", "anisotropic_sigma", "flat_sigma", "two_term_sigma", "validity_report"]
+__all__ = ["ValidityReport", "anisotropic_sigma", "flat_sigma", "relief_horizon", "two_term_sigma", "validity_report"]
 
 PAIRS = 1 << 21  # point-source pairs held at a time
 
@@ -59,7 +59,8 @@ def flat_sigma(points: Any, normals: Any, sources: Any, charges: Any) -> Any:
     return two_term_sigma(points, normals, np.zeros(len(np.atleast_1d(points))), sources, charges)
 
 
-def anisotropic_sigma(points: Any, normals: Any, shape_operator: Any, sources: Any, charges: Any) -> Any:
+def anisotropic_sigma(points: Any, normals: Any, shape_operator: Any, sources: Any, charges: Any, *,
+                      horizon: float | None = None) -> Any:
     """Three-term surface charge of a grounded, gently curved conductor, (n,): right to first order in curvature.
 
     For one charge q at distance R and height h above the tangent plane, with normal curvatures k_r along and k_t across
@@ -67,17 +68,30 @@ def anisotropic_sigma(points: Any, normals: Any, shape_operator: Any, sources: A
     charges. Equal to `two_term_sigma` where k_r = k_t. `shape_operator` (n, 3, 3) is S = -dn, symmetric, of trace 2H
     (-1/a along the arc of a cylinder). Error O((k h)^2) on ground that is quadratic over a few heights.
 
-    ValueError: as `two_term_sigma`, and a shape operator that is not symmetric."""
+    Ground that rolls is not quadratic as far as a long wire reaches. With a `horizon`, charges further away than that along
+    the tangent plane count for the flat term only; see `relief_horizon`.
+
+    ValueError: as `two_term_sigma`, a shape operator that is not symmetric, a horizon that is not greater than 0."""
     x, n = surface(points, normals)
     S = shape_operators(shape_operator, n)
     p, q = sources_and_charges(x, sources, charges)
+    far = np.inf if horizon is None else positive(horizon, "horizon")
     value = np.empty(len(x))
     for rows, d, R, rise in _pairs(x, n, p):
         h = abs(rise)
         k_r, k_t = _along_and_across(d, n[rows], S[rows], rise)
-        bent = k_r / (R + h) + k_t * h / (R * (R + h))
+        bent = (k_r / (R + h) + k_t * h / (R * (R + h))) * (R * R - h * h <= far * far)
         value[rows] = (q * (bent / (4 * np.pi) - rise / (2 * np.pi * R * R * R))).sum(axis=1)
     return value
+
+
+def relief_horizon(wavelength: float) -> float:
+    """How far along a wire the curvature below a point counts, on ground that rolls with this wavelength: e^(3/2 - g)
+    wavelength/(2 pi), g = Euler's constant; 0.40 wavelengths.
+
+    With it the three-term formula is right to first order for a long wire along slowly rolling ground, where without it
+    its error grows with the logarithm of the wire's length (claim `rolling_wire`). ValueError: wavelength <= 0."""
+    return float(np.exp(1.5 - np.euler_gamma)) / (2 * np.pi) * positive(wavelength, "wavelength")
 
 
 def validity_report(points: Any, normals: Any, shape_operator: Any, sources: Any) -> ValidityReport:

@@ -2,6 +2,7 @@
 replacement, and in which sense the identity is good far from tight curvature. Densities are 4 pi sigma / charge."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from theory.claim import Claim, Source, Standing
 from theory.surface_charge._oracles import cylinder_sigma
 from theory.surface_charge.claims import PAPER
 
-__all__ = ["cylinder", "first_order_ground", "long_wire", "regime", "three_term", "two_term_error"]
+__all__ = ["cylinder", "first_order_ground", "long_wire", "regime", "rolling_wire", "three_term", "two_term_error"]
 
 first_order_ground = Claim(
     id="surface_charge.first_order_ground", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
@@ -104,3 +105,23 @@ long_wire = Claim(
     note="Long wires over ground curved across them: the truth tends to 2 k, the identity's term grows like k log(2L/rho)"
          " without bound, whatever the clearance. The k_parallel part grows in truth as well, where curvature persists along"
          " the wire; on rolling ground it does not, and a formula that extends it to the wire's ends is wrong there too.")
+
+
+
+def _cut_at(length: float) -> Callable[[float, float], float]:
+    """What curvature 1 along a wire adds to 4 pi sigma per line density, if it counts for `length`/kappa either way."""
+    return lambda kappa, rho: 2 * math.log(2 * length / (kappa * rho)) - 2
+
+
+_HORIZON = math.exp(1.5 - 0.5772156649015329)  # Euler's constant
+rolling_wire: Claim[Callable[[float, float], float]] = Claim(
+    id="surface_charge.rolling_wire", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
+    statement=r"\text{infinite wire over } z = \varepsilon\cos(\kappa y) \text{ along it},\ \kappa\rho \to 0:\ 4\pi(\sigma -"
+              r" \sigma_{\mathrm{flat}})/\lambda = k_\parallel \left(2\ln\tfrac{2L}{\rho} - 2\right) + O(\kappa\rho),\ L ="
+              r" e^{3/2-\gamma}/\kappa",
+    form=_cut_at(_HORIZON),
+    mutants={"one_over_kappa": _cut_at(1.0), "quarter_of_a_wave": _cut_at(math.pi / 2), "half_a_wave": _cut_at(math.pi),
+             "mean_curvature": lambda kappa, rho: math.log(2 * _HORIZON / (kappa * rho)), "across": lambda kappa, rho: 2.0},
+    note="What a straight wire of half-length L over ground of one curvature would give (`long_wire`): curvature along a wire"
+         " counts for 0.40 of the ground's wavelength either way and no further. Extended to 40 heights over waves of 10"
+         " heights, the three-term correction is three times too large.")
