@@ -18,6 +18,7 @@ from causal._sat import OutOfTime
 SMALL = 40  # elements up to which the diagram is built in Python: making a CUDD manager costs more
 SMALL_NODES = 20_000
 STATIC_NODES = 100_000  # beyond this a fixed order is given up for one that is improved on the way
+NODES_PER_LOOK = 2048  # how often the clock is looked at
 DEPTH = 400  # levels that the recursion of the Python kernel may meet
 
 
@@ -45,7 +46,7 @@ class Kernel(Protocol):
     def either(self, f: Any, g: Any) -> Any: ...
     def choose(self, f: Any, g: Any, h: Any) -> Any: ...
     def restrict(self, f: Any, level: int, value: bool) -> Any: ...
-    def flat(self, f: Any) -> tuple[Flat, int, list[int]]: ...
+    def flat(self, f: Any, tick: Callable[[], None]) -> tuple[Flat, int, list[int]]: ...
 
 
 class PythonKernel:
@@ -124,7 +125,7 @@ class PythonKernel:
 
         return walk(f)
 
-    def flat(self, f: int) -> tuple[Flat, int, list[int]]:
+    def flat(self, f: int, tick: Callable[[], None]) -> tuple[Flat, int, list[int]]:
         """(nodes, root, variable at each level)."""
         return self.nodes, f, []
 
@@ -170,7 +171,7 @@ class CuddKernel:
         """f with a variable set."""
         return self.manager.let({f"v{level}": value}, f)
 
-    def flat(self, f: Any) -> tuple[Flat, int, list[int]]:
+    def flat(self, f: Any, tick: Callable[[], None]) -> tuple[Flat, int, list[int]]:
         """(nodes, root, variable at each level), complemented edges resolved."""
         self.manager.configure(reordering=False)
         levels = len(self.manager.vars)
@@ -187,6 +188,8 @@ class CuddKernel:
                 stack += waiting
                 continue
             stack.pop()
+            if len(nodes.level) % NODES_PER_LOOK == 0:
+                tick()
             index[top] = len(nodes.level)
             nodes.level.append(top.level)
             nodes.low.append(index[low])
@@ -249,7 +252,7 @@ class Builder:
             result = self._eliminate(result, self._choice[at], possible.pop(at))
         if head is not None and head in self.allowed:
             result = k.either(result, k.variable(self._own[head]))
-        nodes, root, names = k.flat(result)
+        nodes, root, names = k.flat(result, self._tick)
         return nodes, root, [self.element[n] for n in names] if names else self.element
 
     def _tick(self) -> None:
@@ -345,9 +348,9 @@ class Builder:
 
 
 def family(instance: Instance, plan: Plan, region: Region, allowed: frozenset[int], budget: int,
-           deadline: float | None) -> tuple[Flat, int, list[int | None]]:
+           deadline: float | None, *, again: bool = False) -> tuple[Flat, int, list[int | None]]:
     """The diagram of one region under a node budget: in Python while small, then by CUDD in a fixed order, then in two
-    orders that are improved on the way.
+    orders that are improved on the way. With `again` a fixed order of many nodes is known to fail.
 
     OverBudget when every attempt outgrew it."""
     size = sum(1 + (plan.uses[at] == BOTH) * (instance.sizes[at] - 1) for at in region.order)
@@ -355,7 +358,7 @@ def family(instance: Instance, plan: Plan, region: Region, allowed: frozenset[in
     attempts: list[tuple[Callable[[int], Kernel], bool]] = []
     if size <= SMALL or budget <= SMALL_NODES or not cudd:
         attempts.append((lambda n: PythonKernel(n, min(budget, SMALL_NODES) if cudd else budget), False))
-    if budget > SMALL_NODES and cudd:
+    if budget > SMALL_NODES and cudd and not (again and budget > STATIC_NODES):
         attempts.append((lambda n: CuddKernel(n, min(budget, STATIC_NODES), reorder=False), False))
     if budget > STATIC_NODES and cudd:
         attempts += [(lambda n: CuddKernel(n, budget, reorder=True), backwards) for backwards in (False, True)]

@@ -25,7 +25,7 @@ class Diagram:
 
     OverBudget if a module needs more than `budget` nodes in every order that is tried."""
 
-    def __init__(self, reduced: Reduced, *, budget: int, deadline: float | None = None) -> None:
+    def __init__(self, reduced: Reduced, *, budget: int, deadline: float | None = None, again: bool = False) -> None:
         instance, allowed = reduced.instance, reduced.allowed
         plan = make_plan(instance, reduced.uses, reduced.parents)
         paths = Paths(instance)
@@ -35,8 +35,8 @@ class Diagram:
             rest, others, alone = _split(reduced, region, paths)
             family = Family()
             if rest.order:
-                nodes, root, labels = _bdd.family(instance, plan, rest, others, budget, deadline)
-                family = minimal_sets(nodes, root, labels, budget)
+                nodes, root, labels = _bdd.family(instance, plan, rest, others, budget, deadline, again=again)
+                family = minimal_sets(nodes, root, labels, budget, deadline)
             elif region.head is not None and region.head in allowed:
                 alone = [*alone, region.head]
             for at in alone:

@@ -1,7 +1,12 @@
 """Minimal sets of an upward-closed family, into a zero-suppressed diagram (Rauzy's minsol, iterative)."""
 from __future__ import annotations
 
+import time
+
 from causal._bdd import Flat, OverBudget
+from causal._sat import OutOfTime
+
+STEPS_PER_LOOK = 4096  # how often the clock is looked at
 
 
 class Family:
@@ -24,8 +29,8 @@ class Family:
 
 
 class _Minimiser:
-    def __init__(self, bdd: Flat, budget: int) -> None:
-        self.bdd, self.budget = bdd, budget
+    def __init__(self, bdd: Flat, budget: int, deadline: float | None) -> None:
+        self.bdd, self.budget, self.deadline, self._steps = bdd, budget, deadline, 0
         self.level, self.low, self.high = [-1, -1], [0, 1], [0, 1]
         self._unique: dict[tuple[int, int, int], int] = {}
         self._minimal: dict[int, int] = {0: 0, 1: 1}
@@ -46,6 +51,11 @@ class _Minimiser:
             self.high.append(high)
         return found
 
+    def tick(self) -> None:
+        """OutOfTime past the deadline."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise OutOfTime
+
     def minimal(self, root: int) -> int:
         """The minimal sets of the function `root`: those of low, and those of high that do not satisfy low."""
         bdd, done = self.bdd, self._minimal
@@ -65,9 +75,13 @@ class _Minimiser:
 
     def without(self, family: int, f: int) -> int:
         """The sets of `family` at which the monotone function `f` is false."""
+        self.tick()
         level, low, high, bdd, done = self.level, self.low, self.high, self.bdd, self._without
         stack = [(family, f)]
         while stack:
+            self._steps += 1
+            if not self._steps % STEPS_PER_LOOK:
+                self.tick()
             z, g = key = stack[-1]
             if key in done:
                 stack.pop()
@@ -95,9 +109,9 @@ class _Minimiser:
         return done[family, f]
 
 
-def minimal_sets(bdd: Flat, root: int, labels: list[int | None], budget: int) -> Family:
-    """The minimal sets of a monotone function, with levels replaced by the elements they stand for."""
-    work = _Minimiser(bdd, budget)
+def minimal_sets(bdd: Flat, root: int, labels: list[int | None], budget: int, deadline: float | None = None) -> Family:
+    """The minimal sets of a monotone function, with levels replaced by the elements they stand for. OutOfTime."""
+    work = _Minimiser(bdd, budget, deadline)
     top = work.minimal(root)
     family = Family()
     seen = {0: 0, 1: 1}

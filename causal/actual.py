@@ -164,7 +164,7 @@ def _automatic(q: Question) -> CauseFamily:
     listed = Listing(stream, len(q.allowed), limit=q.limit, max_size=q.max_size)
     for nodes, calls in AUTO_STAGES:
         try:
-            diagram = _diagram.Diagram(reduced, budget=nodes, deadline=share)
+            diagram = _diagram.Diagram(reduced, budget=nodes, deadline=share, again=nodes > _bdd.STATIC_NODES)
             return q.family(_limited(q, diagram), "zdd")
         except _bdd.OverBudget:
             pass

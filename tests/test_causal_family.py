@@ -117,7 +117,7 @@ def test_a_time_limit_that_is_too_short_is_not_called_complete(engine: str) -> N
 def test_a_diagram_over_budget_declines(monkeypatch: pytest.MonkeyPatch) -> None:
     from causal import _bdd
 
-    def refuse(*arguments: object) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
         raise _bdd.OverBudget
 
     case = random_case("thr", 30, seed=0)
