@@ -9,8 +9,9 @@ from simulations.surface_charge._ground import solve_ground
 from simulations.surface_charge._local import Local, local_densities
 from simulations.surface_charge._mesh import icosphere
 from simulations.surface_charge._rayleigh import RoughGround, rayleigh_ground
+from simulations.surface_charge._regimes import Regimes, wire_regimes
 from simulations.surface_charge._solve import Solution, solve
 
-__all__ = ["Corridor", "Curvature", "Local", "RoughGround", "Solution", "corridor_errors", "curvature", "figure",
+__all__ = ["Corridor", "Curvature", "Local", "Regimes", "RoughGround", "Solution", "corridor_errors", "curvature", "figure",
            "figure_data", "icosphere", "local_densities", "make_corridor", "rayleigh_ground", "read_mesh", "relief", "solve",
-           "solve_ground"]
+           "solve_ground", "wire_regimes"]

@@ -5,18 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from simulations.surface_charge._corridor import corridor_errors
+from simulations.surface_charge._corridor import COUNT, corridor_errors, make_corridor
 from simulations.surface_charge._local import local_densities
 from simulations.surface_charge._mesh import icosphere
 from simulations.surface_charge._rayleigh import rayleigh_ground
+from simulations.surface_charge._regimes import wire_regimes
 from simulations.surface_charge._solve import solve
 
 __all__ = ["figure", "figure_data"]
 
-COLOURS = {"flat": "#666666", "two_term": "#D55E00", "three_term": "#0072B2"}  # told apart by the colour-blind
+# told apart by the colour-blind
+COLOURS = {"flat": "#666666", "two_term": "#D55E00", "three_term": "#0072B2", "horizon": "#CC79A7"}
+LOCAL = ("flat", "two_term", "three_term")
 NAMES = {"flat": "tangent plane", "two_term": "two terms, $H\\phi/4\\pi$", "three_term": "three terms",
-         "network": "network, solved targets"}
-MARKERS = {"flat": "s", "two_term": "o", "three_term": "^"}
+         "horizon": "three terms within a horizon", "network": "network, solved targets"}
+MARKERS = {"flat": "s", "two_term": "o", "three_term": "^", "horizon": "v"}
+LENGTHS, ANGLES = np.geomspace(4, 40, 24), np.linspace(0, np.pi / 2, 25)
 
 
 def figure_data() -> dict[str, Any]:
@@ -25,7 +29,9 @@ def figure_data() -> dict[str, Any]:
     faces (F,), sphere_error (F,): relative rms error of the solver on the sphere; aspect (A,), flat, two_term, three_term
     (A,): relative rms of local densities within three heights of a charge beside a spheroid (1, 1, c); angle (T,),
     truth, identity (T,): correction to the flat density of gently rolling ground over that of the identity's term at 90
-    degrees, by the angle between ground and field waves; corridors: relative rms (8,) on held-out corridors, by method."""
+    degrees, by the angle between ground and field waves; corridors: relative rms (8,) on held-out corridors, by method;
+    regimes: `wire_regimes` (24, 25) over LENGTHS and ANGLES; waves (2, 72): wavelength over clearance, and angle, of the
+    corridors' relief."""
     frequencies = np.array([2, 3, 4, 6, 8, 12])
     aspects = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.8])
     local = np.array([_spheroid_errors(c) for c in aspects])
@@ -34,21 +40,31 @@ def figure_data() -> dict[str, Any]:
     return {"faces": 20 * frequencies**2, "sphere_error": np.array([_sphere_error(f) for f in frequencies]),
             "aspect": aspects, "flat": local[:, 0], "two_term": local[:, 1], "three_term": local[:, 2],
             "angle": np.degrees(angles), "truth": waves[:, 0], "identity": waves[:, 1],
-            "corridors": corridor_errors()}
+            "corridors": corridor_errors(), "regimes": wire_regimes(LENGTHS, ANGLES),
+            "waves": np.array([_shape(wave, float(np.mean([wire[1] for wire in made.wires])))
+                               for made in map(make_corridor, range(COUNT)) for wave in made.waves]).T}
+
+
+def _shape(wave: tuple[float, ...], clearance: float) -> tuple[float, float]:
+    """Wavelength over clearance, and angle from across to along the wires."""
+    _, across, along, _ = wave
+    return 2 * np.pi / np.hypot(across, along) / clearance, float(np.arctan2(abs(along), abs(across)))
 
 
 def figure() -> Any:
-    """A matplotlib Figure with four panels."""
+    """A matplotlib Figure with six panels."""
     from matplotlib.figure import Figure
 
     data = figure_data()
-    page = Figure(figsize=(10.5, 8.4), layout="constrained")
-    panels = page.subplots(2, 2).ravel()
+    page = Figure(figsize=(14.5, 8.4), layout="constrained")
+    panels = page.subplots(2, 3).ravel()
     _draw_sphere(panels[0], data)
     _draw_spheroid(panels[1], data)
     _draw_ground(panels[2], data)
     _draw_corridors(panels[3], data)
-    for letter, panel in zip("abcd", panels, strict=True):
+    _draw_regimes(panels[4], data)
+    _draw_horizon(panels[5], data)
+    for letter, panel in zip("abcdef", panels, strict=True):
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(True, color="#e6e6e6", linewidth=0.6)
         panel.set_axisbelow(True)
@@ -114,7 +130,8 @@ def _draw_sphere(panel: Any, data: dict[str, Any]) -> None:
 
 
 def _draw_spheroid(panel: Any, data: dict[str, Any]) -> None:
-    for name, colour in COLOURS.items():
+    for name in LOCAL:
+        colour = COLOURS[name]
         panel.plot(data["aspect"], 100 * data[name], marker=MARKERS[name], color=colour, linewidth=1.6, label=NAMES[name])
     panel.axvline(1.0, color="#bbbbbb", linewidth=0.8)
     panel.set(xscale="log", yscale="log", xlabel="aspect $c$ of the spheroid (1, 1, $c$)",
@@ -142,7 +159,37 @@ def _draw_corridors(panel: Any, data: dict[str, Any]) -> None:
         panel.plot(np.full(len(errors), i), 100 * errors, MARKERS.get(name, "D"), color=colour, markersize=5, alpha=0.7)
         panel.plot([i - 0.25, i + 0.25], [median, median], "-", color=colour, linewidth=2)
         panel.annotate(f"{median:.1f} %", (i + 0.28, median), va="center", fontsize=9, color=colour)
-    short = [NAMES[name].split(",")[0] for name in data["corridors"]]
-    panel.set_xticks(range(len(short)), short)
+    short = {"flat": "plane", "two_term": "two terms", "three_term": "three", "horizon": "three,\n44 m"}
+    panel.set_xticks(range(len(data["corridors"])), [short.get(name, name) for name in data["corridors"]], fontsize=9)
     panel.set(ylim=(0, None), xlabel="density by", ylabel="relative rms, %", xlim=(-0.5, len(data["corridors"]) - 0.2),
               title="long wires over terrain, 8 held-out corridors")
+
+
+def _draw_regimes(panel: Any, data: dict[str, Any]) -> None:
+    from matplotlib.colors import ListedColormap
+
+    two, three, _ = data["regimes"]
+    best = np.stack([np.ones_like(two), two, three]).argmin(axis=0)
+    colours = [COLOURS[name] for name in LOCAL]
+    panel.pcolormesh(np.degrees(ANGLES), LENGTHS, best, cmap=ListedColormap(colours), vmin=0, vmax=2, alpha=0.35,
+                     shading="nearest", rasterized=True)
+    panel.plot(np.degrees(data["waves"][1]), data["waves"][0], ".", color="#000000", markersize=4)
+    for x, y, name in ((52, 4.6, "flat"), (12, 26, "three_term"), (62, 30, "two_term")):
+        panel.text(x, y, NAMES[name].split(",")[0], color=COLOURS[name], fontsize=10, ha="center", weight="bold")
+    panel.set(yscale="log", xlabel="direction of the ground's wave, degrees from across the wire", xlim=(0, 90), ylim=(4, 40),
+              ylabel="wavelength over clearance", title="best formula; dots: the corridors' waves", xticks=[0, 30, 60, 90])
+    panel.set_yticks([4, 6, 10, 20, 40], ["4", "6", "10", "20", "40"])
+    panel.minorticks_off()
+
+
+def _draw_horizon(panel: Any, data: dict[str, Any]) -> None:
+    for name, errors in zip(("two_term", "three_term", "horizon"), data["regimes"], strict=True):
+        panel.fill_between(LENGTHS, errors.min(axis=1), errors.max(axis=1), color=COLOURS[name], alpha=0.2, linewidth=0)
+        panel.plot(LENGTHS, np.sqrt((errors**2).mean(axis=1)), MARKERS[name] + "-", color=COLOURS[name], linewidth=1.6,
+                   markersize=4, label=NAMES[name].split(",")[0])
+    panel.axhline(1.0, color=COLOURS["flat"], linewidth=1.6, label=NAMES["flat"])
+    panel.set(xscale="log", yscale="log", xlabel="wavelength over clearance", ylabel="error over correction", ylim=(0.02, 6),
+              title="long wires: rms over directions, and range")
+    panel.set_xticks([4, 6, 10, 20, 40], ["4", "6", "10", "20", "40"])
+    panel.minorticks_off()
+    panel.legend(frameon=False, fontsize=8, loc="lower left")

@@ -21,8 +21,10 @@ class Local(NamedTuple):
 @jax.jit
 def local_densities(points: Float[Array, "points 3"], normals: Float[Array, "points 3"],
                     shape_operator: Float[Array, "points 3 3"], sources: Float[Array, "sources 3"],
-                    charges: Float[Array, " sources"]) -> Local:
-    """Local densities at each point; normals out of the conductor, shape operator S = -dn (H is half its trace)."""
+                    charges: Float[Array, " sources"], horizon: float = float("inf")) -> Local:
+    """Local densities at each point; normals out of the conductor, shape operator S = -dn (H is half its trace).
+
+    Charges further away than `horizon` along the tangent plane count for the flat density only."""
 
     def at(x: Array, n: Array, S: Array) -> Array:
         gap = sources - x[None, :]
@@ -34,8 +36,9 @@ def local_densities(points: Float[Array, "points 3"], normals: Float[Array, "poi
         # straight above, every split of the trace gives the same value
         along = jnp.where(square > 0, ((side @ S) * side).sum(axis=1) / jnp.where(square > 0, square, 1.0), trace / 2)
         h = jnp.abs(rise)
+        seen = jnp.where(square <= horizon * horizon, charges, 0.0)
         flat = -2 * charges @ (rise / R**3)
-        bent = charges @ (along / (R + h) + (trace - along) * h / (R * (R + h)))
-        return jnp.stack([flat, flat + trace / 2 * (charges @ (1 / R)), flat + bent]) / (4 * jnp.pi)
+        bent = seen @ (along / (R + h) + (trace - along) * h / (R * (R + h)))
+        return jnp.stack([flat, flat + trace / 2 * (seen @ (1 / R)), flat + bent]) / (4 * jnp.pi)
 
     return Local(*jax.lax.map(lambda row: at(*row), (points, normals, shape_operator), batch_size=256).T)
