@@ -6,6 +6,8 @@ of single runs on whatever machine this is; time limits are wall seconds. Compar
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 import random
 import resource
 import sys
@@ -17,8 +19,9 @@ from typing import Any
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # in place of this folder: its names are not modules
 
 from causal import CausalModel, actual_causes  # noqa: E402  # after the path
-from causal.random_models import FAMILIES, random_case  # noqa: E402
+from causal.random_models import FAMILIES, Case, random_case  # noqa: E402
 
+LITERAL = 256  # states up to which the letter of the definition is asked as well
 CERTIFIED = 3  # causes up to this size are asked for where the whole family is out of reach
 
 
@@ -44,6 +47,19 @@ def short(number: int) -> str:
     return text if len(text) < 13 else f"{text[0]}.{text[1:3]}e{len(text) - 1}"
 
 
+def compound(draw: random.Random, case: Case) -> Any:
+    """An event over up to three variables that holds."""
+    actual = case.model.evaluate(case.context)
+    names = draw.sample(case.model.variables, min(draw.randint(1, 3), len(case.model.variables)))
+    if draw.random() < 0.3:
+        return {n: actual[n] for n in names}
+    true = [f"{n} == {actual[n]}" for n in names]
+    other = [f"{n} == {draw.choice(case.model.domains[n])}" for n in names]
+    pieces = [draw.choice((f"({a} | {b})", f"~({b} & ~({a}))", f"({a} & ({b} | {a}))"))
+              for a, b in zip(true, other, strict=True)]
+    return draw.choice((" & ", " | ")).join(pieces)
+
+
 def agreement(seeds: int) -> None:
     """Every engine on all 16,314 small binary cases and on random models of 2 to 4 values; differences counted."""
     from proofs_checks._actual_causes import all_up_to_three, literal, model_of
@@ -56,20 +72,29 @@ def agreement(seeds: int) -> None:
         truth = {frozenset(f"V{i}" for i in c) for c in literal(m)}
         for name in engines:
             wrong[name] += {c.variables for c in actual_causes(model, {}, effect, engine=name)} != truth
-    show("agreement", f"{len(cases)} small binary cases", "differences:", wrong)
-    wrong, number = dict.fromkeys(engines[1:], 0), 1000 * seeds
+    show("agreement", f"{len(cases)} small binary cases", "differences from the definition:", wrong)
+    number, literally, causes = 1000 * seeds, 0, 0
+    differences = dict.fromkeys(itertools.combinations((*engines, "definition"), 2), 0)
     for seed in range(number):
-        draw = random.Random(seed)
-        values = draw.choice((2, 2, 3, 4))
-        case = random_case("tt" if values > 2 else draw.choice(FAMILIES), draw.randint(2, 9), seed, values=values)
-        names = draw.sample(case.model.variables, min(2, len(case.model.variables)))
-        actual = case.model.evaluate(case.context)
-        effect = " | ".join(f"{n} == {actual[n]}" for n in names) if draw.random() < 0.5 else {n: actual[n] for n in names}
-        truth = {c.variables for c in actual_causes(case.model, case.context, effect, engine="sat")}
-        for name in wrong:
-            found = actual_causes(case.model, case.context, effect, engine=name)
-            wrong[name] += {c.variables for c in found} != truth
-    show("agreement", f"{number} random models, compound effects", "differences from sat:", wrong)
+        case, effect = random_question(seed)
+        states = math.prod(len(case.model.domains[n]) for n in case.model.variables)
+        asked = (*engines, "definition") if states <= LITERAL else engines
+        found = {name: {c.variables for c in actual_causes(case.model, case.context, effect, engine=name)} for name in asked}
+        literally += states <= LITERAL
+        causes += len(found["sat"])
+        for one, two in itertools.combinations(asked, 2):
+            differences[one, two] += found[one] != found[two]
+    show("agreement", f"{number} random models of 2 to 4 values, compound effects, {causes} causes in all; the definition on",
+         f"{literally} of them; differences by pair:", {f"{a}/{b}": n for (a, b), n in differences.items()})
+
+
+def random_question(seed: int) -> tuple[Case, Any]:
+    """A model of 2 to 9 variables of 2 to 4 values, and an effect."""
+    draw = random.Random(seed)
+    values = draw.choice((2, 2, 3, 4))
+    family = "tt" if values > 2 else draw.choice(FAMILIES)
+    case = random_case(family, draw.randint(2, 9 if values == 2 else 6), seed, values=values)
+    return case, compound(draw, case)
 
 
 def fifteen(seeds: int) -> None:

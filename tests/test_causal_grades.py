@@ -189,3 +189,26 @@ def test_an_incomplete_family_has_no_certificate() -> None:
     assert not family.complete
     with pytest.raises(CausalError, match="not complete"):
         family.certificate()
+
+
+def test_blame_and_batches_on_a_process_pool_and_on_dask_workers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The same numbers from worker processes: models, effects and reports travel."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    situations = marksmen()
+    model, contexts = situations[0][0], [c for _, c, _ in situations]
+    alone = investigate(model, contexts, {"D": 1})
+    assert {r.count for r in alone if r is not None} == {2}  # the death itself and the one shot with a live bullet
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert blame(situations, {"S0": 1}, {"D": 1}, convention="modified", executor=pool) == Fraction(1, 10)
+        assert investigate(model, contexts, {"D": 1}, executor=pool) == alone
+    from dask import config
+    from distributed import Client, LocalCluster
+
+    folder = str(tmp_path_factory.mktemp("dask"))
+    with (config.set({"distributed.worker.use-file-locking": False}),
+          LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
+                       local_directory=folder) as cluster, Client(cluster) as client):
+        assert blame(situations, {"S0": 1}, {"D": 1}, convention="modified", executor=client) == Fraction(1, 10)
+        assert investigate(model, contexts, {"D": 1}, executor=client) == alone
