@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -92,6 +93,9 @@ def encode(value: Any) -> Any:
         return {"frozenset": sorted((encode(v) for v in value), key=json.dumps)}
     if isinstance(value, dict):
         return {"dict": [[encode(k), encode(v)] for k, v in value.items()]}
+    kind = type(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields") and _named(kind.__module__, kind.__qualname__) is kind:
+        return {"record": [kind.__module__, kind.__qualname__, [encode(v) for v in value]]}
     raise TypeError(f"{type(value).__name__} cannot be kept")
 
 
@@ -104,7 +108,18 @@ def decode(value: Any) -> Any:
         return Fraction(inner)
     if kind == "dict":
         return {decode(k): decode(v) for k, v in inner}
+    if kind == "record":
+        module, name, values = inner
+        if (found := _named(module, name)) is None:
+            raise ValueError(f"{module}.{name} is no record of the rooms")
+        return found(*map(decode, values))
     return {"tuple": tuple, "list": list, "frozenset": frozenset}[kind](map(decode, inner))
+
+
+def _named(module: str, name: str) -> Any:
+    """The named tuple of this name in a loaded module of the rooms, or None: an entry makes nothing else."""
+    found = getattr(sys.modules.get(module), name, None) if module.split(".")[0] in ROOMS else None
+    return found if isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields") else None
 
 
 @functools.lru_cache(maxsize=128)
@@ -131,9 +146,15 @@ def _reach(module: str, seen: dict[str, str]) -> None:
     seen[module] = hashlib.sha256(text).hexdigest()
     if "." in module:
         _reach(module.rpartition(".")[0], seen)  # importing a module runs its packages first
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for name in _imports(ast.parse(text), package):
-        _reach(name, seen)
+    for named in _imported(text, module if path.name == "__init__.py" else module.rpartition(".")[0]):
+        for name in _listed(named):
+            _reach(name, seen)
+
+
+@functools.lru_cache(maxsize=2048)
+def _imported(text: bytes, package: str) -> tuple[str, ...]:
+    """`_imports` of a module of ours with this text, once for all the slugs that reach it."""
+    return tuple(dict.fromkeys(name for name in _imports(ast.parse(text), package) if name.split(".")[0] in ROOMS))
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:
@@ -146,19 +167,31 @@ def _imports(tree: ast.AST, package: str) -> Iterator[str]:
             base = ".".join([*outer, *([node.module] if node.module else [])])
             yield base
             yield from (f"{base}.{a.name}" for a in node.names)
-        elif isinstance(node, ast.Call) and node.args and "import_module" in ast.unparse(node.func):
-            yield from _named(node.args[0])
+        elif isinstance(node, ast.Call) and node.args and _imports_by_name(node.func):
+            yield from _asked_for(node.args[0])
 
 
-def _named(argument: ast.expr) -> Iterator[str]:
-    """What `import_module` may be asked for: one name, or anything in the package that an f-string begins with. (A whole
+def _imports_by_name(function: ast.expr) -> bool:
+    """Whether a call may be one of `import_module`, whatever it is reached through."""
+    return any("import_module" in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in ast.walk(function))
+
+
+def _asked_for(argument: ast.expr) -> Iterator[str]:
+    """What `import_module` may be asked for: one name, or "package.*" for an f-string that begins with a package. (A whole
     room is not meant: there the name is a slug, and every slug has its own key.)"""
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
         yield argument.value
-    if isinstance(argument, ast.JoinedStr) and isinstance(first := argument.values[0], ast.Constant):
-        folder = ROOT.joinpath(*(parts := str(first.value).rstrip(".").split(".")))
-        if len(parts) > 1 and parts[0] in ROOMS and folder.is_dir():
-            yield from (".".join([*parts, p.stem]) for p in sorted(folder.glob("*.py")) if p.name != "__init__.py")
+    if (isinstance(argument, ast.JoinedStr) and isinstance(first := argument.values[0], ast.Constant)
+            and "." in (package := str(first.value).rstrip("."))):
+        yield f"{package}.*"
+
+
+def _listed(name: str) -> list[str]:
+    """The name itself; for "package.*" every module that lies in the package now."""
+    if not name.endswith(".*"):
+        return [name]
+    folder = ROOT.joinpath(*name.split(".")[:-1])
+    return [f"{name[:-2]}.{p.stem}" for p in sorted(folder.glob("*.py")) if p.name != "__init__.py"]
 
 
 def _file(module: str) -> Path | None:
