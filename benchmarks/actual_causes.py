@@ -176,13 +176,28 @@ def multivalued(seeds: int) -> None:
 
 
 def peers(seeds: int) -> None:
-    """The peers that can be installed."""
-    try:
-        import actualcauses  # type: ignore[import-not-found]  # noqa: F401
-    except ImportError:
-        show("peers", "actualcauses is not installed: nothing compared")
-        return
-    show("peers", "actualcauses is installed; its comparison is not written for this version")
+    """The peers that can be imported, on the same models: causes missed, sets that are none, times."""
+    from benchmarks._causes_peers import installed
+
+    found = installed()
+    if not found:
+        show("peers", "neither actualcauses nor causal_explainer can be imported: nothing compared")
+    for name, peer in found.items():
+        exact = name == "causal_explainer"
+        for family in FAMILIES:
+            nodes = 8 if exact else 15
+            missed = false = total = 0
+            ours, theirs = [], []
+            for seed in range(seeds):
+                case = random_case(family, nodes, seed)
+                target = () if exact else case.model.variables[-1:]  # which the other leaves out
+                right, fast = timed(lambda c=case, t=target: {x.variables for x in actual_causes(*c, exclude=t)})
+                answer, slow = timed(lambda c=case, p=peer: p(c))
+                missed, false, total = missed + len(right - answer), false + len(answer - right), total + len(right)
+                ours.append(fast)
+                theirs.append(slow)
+            show("peers", name, f"{family:9}", f"n={nodes}", f"missed {missed} of {total}, false {false};",
+                 f"median {1e3 * median(theirs):.1f} ms against {1e3 * median(ours):.2f} ms")
 
 
 PARTS: dict[str, Callable[[int], None]] = {

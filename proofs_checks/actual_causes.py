@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from proofs_checks import _actual_causes as small
 from proofs_checks._actual_causes import Small, all_up_to_three, literal, random_small
+from proofs_checks._actual_causes_figure import figure, figure_data
 from proofs_checks.engines import exhaustive, falsify
 from proofs_checks.harness.judge import evidence
 from theory import actual_causes as thy
+
+__all__ = ["figure", "figure_data"]
 
 SCOPE = "every binary model of up to 3 variables, every falsifiable event"
 
@@ -311,48 +314,3 @@ def blame(expected):
         return bool(expected(shooters) == Fraction(1, shooters))
 
     yield exhaustive.forall([(n,) for n in range(1, 11)], one_live_bullet, scope="number of marksmen")
-
-
-def figure_data() -> dict[str, Any]:
-    """What the figure shows: counts and diagram nodes by size and family, sizes of causes, the witness map of a model."""
-    from causal import CausalModel, actual_causes, witness_map
-    from causal.random_models import FAMILIES, random_case
-
-    growth: dict[str, list[tuple[int, int, int]]] = {name: [] for name in FAMILIES}
-    sizes: dict[int, int] = {}
-    for name, nodes in product(FAMILIES, (10, 20, 30, 40, 50, 60)):
-        family = actual_causes(*random_case(name, nodes, seed=3), engine="zdd")
-        growth[name].append((nodes, family.count, family._store.nodes))  # type: ignore[attr-defined]
-        if name == "ones" and nodes == 60:
-            sizes = family.sizes()
-    rock = CausalModel.from_expressions({"ST": None, "BT": None, "SH": "ST", "BH": "BT & ~SH", "BS": "SH | BH"})
-    return {"growth": growth, "sizes": sizes, "map": witness_map(rock, {"ST": 1, "BT": 1}, {"BS": 1})}
-
-
-def figure(data: dict[str, Any] | None = None) -> Any:
-    """Causes and diagram nodes by model size; sizes of causes; the witness map of rock throwing."""
-    import networkx as nx
-    from matplotlib.figure import Figure
-
-    data = figure_data() if data is None else data
-    drawing = Figure(figsize=(11, 8), layout="constrained")
-    counts, nodes, histogram, graph = drawing.subplots(2, 2).flat
-    for name, rows in data["growth"].items():
-        n, causes, size = zip(*rows, strict=True)
-        counts.plot(n, causes, marker="o", label=name)
-        nodes.plot(n, size, marker="o", label=name)
-    for axes, title in ((counts, "actual causes"), (nodes, "diagram nodes that hold them")):
-        axes.set(yscale="log", xlabel="variables", title=title)
-        axes.legend()
-    counts.axvline(15, color="#999999", linestyle=":")
-    histogram.bar(list(data["sizes"]), list(data["sizes"].values()), color="#1f77b4")
-    histogram.set(yscale="log", xlabel="variables in a cause", title="causes by size (ones, 60 variables)")
-    g = data["map"]
-    for layer, generation in enumerate(nx.topological_generations(g)):
-        for node in generation:
-            g.nodes[node]["layer"] = layer
-    colors = ["#d95f02" if d["terminal"] else "#cccccc" for _, d in g.nodes(data=True)]
-    nx.draw_networkx(g, nx.multipartite_layout(g, subset_key="layer"), ax=graph, node_color=colors, node_size=60,
-                     with_labels=False, width=0.5, arrowsize=5)
-    graph.set_title("witness map of rock throwing; orange: terminal")
-    return drawing
