@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from proofs_checks.engines.smt._lemmas import instances
 from proofs_checks.engines.smt._run import Answer, Root, run
-from proofs_checks.harness.checkers._schemas import instance
+from proofs_checks.harness.checkers._instances import relations
 from proofs_checks.harness.checkers._smtlib import MAX_POWER, Unsupported, assemble
 from proofs_checks.harness.trees import Tree, walk
 
@@ -83,7 +83,7 @@ def decide(subject: Mapping[str, Any], *, timeout_ms: int | None = None, work: i
         for items, abstract in attempts(subject):
             if cancelled is not None and cancelled():
                 break
-            text = assemble(subject, [instance(item) for item in items], abstract)
+            text = assemble(subject, relations(items, subject["statement"]), abstract)
             answer = run(text, timeout_ms=timeout_ms, work=work, cancelled=cancelled)
             if answer.verdict == "unsat":
                 return Found("holds", lemma_body(subject, items, abstract, text))

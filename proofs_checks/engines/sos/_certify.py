@@ -12,6 +12,7 @@ import numpy as np
 from proofs_checks.engines.sos._sdp import Block, Solution, TooBig, monomial_rows, solve
 from proofs_checks.harness.certificate import seal
 from proofs_checks.harness.checkers import sos as checker
+from proofs_checks.harness.checkers._instances import relations
 from proofs_checks.harness.checkers._polynomials import Condition, Field, Poly, TooLarge, add, degree, multiply, one, scale
 from proofs_checks.harness.checkers._subject import hypotheses_and_goal
 from proofs_checks.harness.recheck import CertificateError
@@ -124,7 +125,7 @@ def _goals(hypotheses: list[Tree], relation: Tree, instances: list[Any]) -> Iter
     names = sorted({name for tree in trees for name in variables(tree)})
     try:
         field = Field([*names, *Field.atoms(trees)])
-        conditions = checker.conditions_of(field, hypotheses, instances)
+        conditions = checker.conditions_of(field, hypotheses, relations(instances, ["and", *trees]))
         extra: dict[str, Any] = {"instances": instances} if instances else {}
         if relation[0] != "false":
             found = field.condition(relation)

@@ -12,6 +12,7 @@ from proofs_checks.harness import trees
 from proofs_checks.harness.algebra import Field, Form
 from proofs_checks.harness.algebra._forms import as_number, constant
 from proofs_checks.harness.checkers._ladder_rules import BITS, Sequent, defined, field_of, need, prove
+from proofs_checks.harness.checkers._subject import only
 from proofs_checks.harness.checkers.interval import end
 from proofs_checks.harness.enclosures import INF, NINF, Functions, Program, Undefined, Undetermined
 from proofs_checks.harness.enclosures._leaf import End, Side, _germ, _jumps, natural, statement
@@ -63,6 +64,7 @@ def _value(s: Sequent, node: Mapping[str, Any], base: Base, order: int, form: Fo
     if tree is not own:
         need(field.equal(field.read(tree), form), "a value is stated for another function than the derivative")
     signed = tree if sign == 1 else ["mul", "-1", tree]
+    only(item, "how", "tree", "proof", "strict", header=False)
     how = item["how"]
     if how == "limit":
         return _limit(s, base, signed)

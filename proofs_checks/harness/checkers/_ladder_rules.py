@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from proofs_checks.harness import trees
 from proofs_checks.harness.algebra import Field, Form, Unsupported, nonnegative_on
 from proofs_checks.harness.algebra._forms import as_number, constant
+from proofs_checks.harness.checkers._subject import only
 from proofs_checks.harness.checkers.interval import check_cover, end, narrow
 from proofs_checks.harness.enclosures import INF, NINF, negative, positive
 from proofs_checks.harness.enclosures._leaf import End, Side, enough, natural, statement
@@ -47,6 +48,7 @@ def prove(s: Sequent, node: Mapping[str, Any]) -> None:
     name = node["rule"]
     if name not in rules:
         raise CertificateError(f"unknown rule {name!r}")
+    only(node, "rule", "defined", *_FIELDS[name].split(), header=False)
     if name in ("derive", "toward", "ends"):
         s = s._replace(hypotheses=())
     if name not in ("cover", "cases", "resolve", "split", "substitute"):
@@ -55,6 +57,16 @@ def prove(s: Sequent, node: Mapping[str, Any]) -> None:
         rules[name](s, node)
     except Unsupported as error:
         raise CertificateError(f"rule {name}: {error}") from error
+
+
+_FIELDS = {
+    "cover": "boxes methods", "cases": "term proofs", "resolve": "term choice facts proof",
+    "split": "variable at proofs outside",
+    "substitute": "variable other name sign hypothesis scale proof", "product": "constant factors",
+    "square": "p q gap p_proof proof", "roots": "", "derive": "variable base order values derivative proof smooth closed",
+    "toward": "variable base value cofactor proof smooth closed",
+    "bound": "term sign sign_proof shift terms goal proof positive",
+    "ends": "variable ends values rest positive fall positive_proof proof smooth smooth_rest closed"}
 
 
 def need(condition: object, message: str) -> None:
@@ -97,7 +109,9 @@ def obligations(tree: Tree, smooth: bool = False) -> Iterator[tuple[Tree, str]]:
 def defined(s: Sequent, node: Mapping[str, Any], *, smooth: bool = False, field: str = "defined") -> None:
     """Raise unless the goal is defined (smooth) on the domain, by enclosures or by the proofs in node[field]."""
     proofs = node.get(field, {})
-    for k, (tree, relation) in enumerate(obligations(s.goal, smooth)):
+    needed = list(obligations(s.goal, smooth))
+    only(proofs, *map(str, range(len(needed))), header=False)
+    for k, (tree, relation) in enumerate(needed):
         if _plain(s, tree, relation):
             continue
         need(str(k) in proofs, f"not shown to be {'smooth' if smooth else 'defined'}: {tree} {relation} 0")

@@ -11,7 +11,17 @@ from proofs_checks.harness.trees import Tree, variables
 
 _NAME = re.compile(r"[^\s()\[\]*/+\-<>=&|~,^]+")
 
-__all__ = ["check_about", "conjuncts", "hypotheses_and_goal", "subject_of"]
+HEADER = frozenset(("schema", "kind", "claim_hash", "claim", "variant", "statement", "subjects", "subject", "engine",
+                    "module"))
+
+__all__ = ["HEADER", "check_about", "conjuncts", "hypotheses_and_goal", "only", "subject_of"]
+
+
+def only(found: Mapping[str, Any], *allowed: str, header: bool = True) -> None:
+    """Raise if there is a field that nobody reads: it could be taken for a part of what was checked."""
+    unknown = sorted(map(str, set(found) - set(allowed) - (HEADER if header else set())))
+    if unknown:
+        raise CertificateError(f"unknown field {unknown[0]!r}; known here: {', '.join(sorted(allowed))}")
 
 
 def subject_of(certificate: Mapping[str, Any]) -> Mapping[str, Any]:

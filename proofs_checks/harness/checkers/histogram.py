@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from proofs_checks.harness.checkers._subject import only
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.trees import number
 
@@ -27,6 +28,8 @@ def check(certificate: Mapping[str, Any]) -> str:
     """The error probability at which the verdict holds, in words.
 
     CertificateError unless the histogram yields the verdict at the certificate's alpha."""
+    only(certificate, "verdict", "alpha", "lower", "upper", "target", "tol", "cells", "counts", "bets", "rejected", "stream",
+         "chunk", "chunks", "observations")
     lower, upper, target, tol = (_rational(certificate, k) for k in ("lower", "upper", "target", "tol"))
     if not (lower < upper and tol > 0):
         raise CertificateError("needs lower < upper and tol > 0")

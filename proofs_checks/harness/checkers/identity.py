@@ -8,6 +8,7 @@ from itertools import islice, product
 from typing import Any
 
 from proofs_checks.harness import trees
+from proofs_checks.harness.checkers._subject import only
 from proofs_checks.harness.checkers._values import enclose
 from proofs_checks.harness.recheck import CertificateError
 
@@ -32,6 +33,7 @@ class _NotRational(ValueError):
 
 def check(certificate: Mapping[str, Any]) -> str:
     """How the identity was confirmed. `CertificateError` if the sides differ, or are not those of the statement."""
+    only(certificate, "variables", "method", "statement_tree")
     _spent[0] = 0
     (relation, lhs, rhs), kinds = certificate["statement_tree"], certificate["variables"]
     if relation != "eq":

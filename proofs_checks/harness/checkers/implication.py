@@ -12,7 +12,7 @@ from typing import Any
 
 from proofs_checks.harness.checkers._induction import bounds_of, induction, reciprocal, specialised
 from proofs_checks.harness.checkers._reduction import cases, same_case
-from proofs_checks.harness.checkers._subject import subject_of
+from proofs_checks.harness.checkers._subject import only, subject_of
 from proofs_checks.harness.checkers.lemma import TRUSTED
 from proofs_checks.harness.recheck import CertificateError
 
@@ -25,8 +25,12 @@ MOST_VALUES = 1000
 
 def check(certificate: Mapping[str, Any]) -> str:
     """Accept and say how, or raise `CertificateError`."""
+    only(certificate, "parts", "over", "induction", "reciprocal")
     parts, subject = certificate["parts"], subject_of(certificate)
-    if any(key in certificate for key in ("over", "induction", "reciprocal")):
+    ways = [key for key in ("over", "induction", "reciprocal") if key in certificate]
+    if len(ways) > 1:
+        raise CertificateError(f"{ways[0]!r} and {ways[1]!r} exclude each other")
+    if ways:
         _check_statements(_statements(certificate, subject), parts)
         lemmas = any(part["kind"] == "lemma" for part in parts)
         return "every part again" + (f"; trusted: {TRUSTED}" if lemmas else "")
@@ -50,9 +54,12 @@ def bind(certificate: Mapping[str, Any]) -> None:
 def _statements(certificate: Mapping[str, Any], subject: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The other statements that together prove the subject."""
     if "reciprocal" in certificate:
+        if certificate["reciprocal"] is not True:
+            raise CertificateError("'reciprocal' can only be true")
         return [reciprocal(subject)]
     if "induction" in certificate:
         return list(induction(subject, certificate["induction"]))
+    only(certificate["over"], "variable", "from", "to", header=False)
     name, first, last = (certificate["over"][key] for key in ("variable", "from", "to"))
     low, high = bounds_of(subject["statement"], name)
     if name not in subject["integers"] or low is None or high is None or not (first <= low and high <= last):

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from proofs_checks.harness.checkers._subject import check_about
+from proofs_checks.harness.checkers._subject import check_about, only
 from proofs_checks.harness.enclosures import INF, NINF
 from proofs_checks.harness.enclosures._leaf import End, Side, Statement, by_taylor, is_nonnegative, is_violated, statement
 from proofs_checks.harness.recheck import CertificateError
@@ -32,6 +32,7 @@ _TAYLOR = re.compile(r"t([1-9]|1[0-9])@(-?[0-9]+(?:/[0-9]+)?)")
 
 def check(certificate: Mapping[str, Any]) -> None:
     """Raise `CertificateError` unless the certificate proves its statement."""
+    only(certificate, "variables", "domain", "goal", "strict", "hypotheses", "boxes", "methods")
     check_about(certificate)
     variables, domain = certificate["variables"], certificate["domain"]
     if not variables or len(set(variables)) != len(variables) or len(domain) != len(variables):

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from proofs_checks.harness.checkers._ladder_rules import Sequent, prove
-from proofs_checks.harness.checkers._subject import check_about
+from proofs_checks.harness.checkers._subject import check_about, only
 from proofs_checks.harness.checkers.interval import end, narrow
 from proofs_checks.harness.enclosures._leaf import Side
 from proofs_checks.harness.recheck import CertificateError
@@ -37,6 +37,7 @@ __all__ = ["check"]
 
 def check(certificate: Mapping[str, Any]) -> None:
     """Raise `CertificateError` unless the certificate proves its statement."""
+    only(certificate, "variables", "domain", "goal", "strict", "hypotheses", "proof")
     check_about(certificate)
     variables, domain = certificate["variables"], certificate["domain"]
     if not variables or len(set(variables)) != len(variables) or len(domain) != len(variables):

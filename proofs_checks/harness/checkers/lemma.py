@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proofs_checks.harness.checkers._schemas import instance
+from proofs_checks.harness.checkers._instances import relations
 from proofs_checks.harness.checkers._smtlib import MAX_POWER, Unsupported, assemble
-from proofs_checks.harness.checkers._subject import subject_of
+from proofs_checks.harness.checkers._subject import only, subject_of
 from proofs_checks.harness.recheck import CertificateError
 
 __all__ = ["check"]
@@ -20,10 +20,11 @@ TRUSTED = "an SMT solver, for unsat"
 
 def check(certificate: Mapping[str, Any]) -> str:
     """Accept and say how, or raise `CertificateError`."""
+    only(certificate, "instances", "smtlib", "abstract_power")
     subject = subject_of(certificate)
     try:
-        relations = [instance(item) for item in certificate["instances"]]
-        text = assemble(subject, relations, int(certificate.get("abstract_power", MAX_POWER + 1)))
+        given = relations(certificate["instances"], subject["statement"])
+        text = assemble(subject, given, int(certificate.get("abstract_power", MAX_POWER + 1)))
     except (Unsupported, ValueError, TypeError) as error:
         raise CertificateError(f"lemma instances: {error}") from None
     if text != certificate["smtlib"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from proofs_checks.harness.checkers._subject import only
 from proofs_checks.harness.recheck import CertificateError
 
 __all__ = ["check"]
@@ -12,6 +13,7 @@ __all__ = ["check"]
 
 def check(certificate: Mapping[str, Any]) -> str:
     """Run the check that the certificate names once more. `CertificateError` unless it says the same."""
+    only(certificate, "stream", "verdict", "witness", "cases", "digest")
     from proofs_checks.harness.bind import checks_of  # imports the claim's own modules
 
     index = int(str(certificate["stream"]).rsplit("/", 1)[-1])

@@ -14,17 +14,21 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from proofs_checks.harness.checkers._instances import check_atoms, relations
 from proofs_checks.harness.checkers._polynomials import Condition, Field, Poly, TooLarge, add, multiply, one, scale
-from proofs_checks.harness.checkers._schemas import instance
-from proofs_checks.harness.checkers._subject import conjuncts, hypotheses_and_goal, subject_of
+from proofs_checks.harness.checkers._subject import conjuncts, hypotheses_and_goal, only, subject_of
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.trees import Tree, is_relation, number, variables
 
 __all__ = ["block_polynomial", "check", "conditions_of", "goals_of", "is_definite", "negated", "pivots"]
 
 
+_PART = ("variables", "blocks", "equalities", "multiplier", "instances", "contradiction")
+
+
 def check(certificate: Mapping[str, Any]) -> str:
     """Accept and say how, or raise `CertificateError`."""
+    only(certificate, *_PART, "parts")
     subject = subject_of(certificate)
     hypotheses, goal = hypotheses_and_goal(subject["statement"])
     goals = goals_of(goal)
@@ -33,7 +37,11 @@ def check(certificate: Mapping[str, Any]) -> str:
         raise CertificateError(f"{len(parts)} proofs for {len(goals)} goals")
     try:
         for (extra, relation), part in zip(goals, parts, strict=True):
-            _check_part(part, [*hypotheses, *extra], relation, bool(subject.get("integers")))
+            if part is not certificate:
+                only(part, *_PART, header=False)
+            check_atoms(part["variables"], subject["statement"])
+            given = relations(part.get("instances", []), subject["statement"])
+            _check_part(part, [*hypotheses, *extra], relation, given, bool(subject.get("integers")))
     except TooLarge as error:
         raise CertificateError(f"too large to be checked: {error}") from None
     return "identity and positive semidefiniteness, exactly"
@@ -74,7 +82,7 @@ def negated(relation: Tree) -> Tree:
     return ["false"] if head == "true" else ["true"]
 
 
-def conditions_of(field: Field, hypotheses: list[Tree], instances: list[Any]) -> list[Condition]:
+def conditions_of(field: Field, hypotheses: list[Tree], instances: list[Tree]) -> list[Condition]:
     """All that may be used, in a fixed order: hypotheses, facts about atoms, instances. Signs are learned on the way."""
     found: list[Condition] = []
     for name in field.names:
@@ -83,8 +91,8 @@ def conditions_of(field: Field, hypotheses: list[Tree], instances: list[Any]) ->
     bounds = [c for h in hypotheses if _is_bound(h) for c in field.condition(h)]
     field.assume([*found, *bounds])
     given = [c for h in hypotheses for c in field.condition(h)]
-    for item in instances:
-        for relation in conjuncts(instance(item)):
+    for lemma in instances:
+        for relation in conjuncts(lemma):
             given += field.condition(relation)
     return [*given, *found]
 
@@ -96,12 +104,12 @@ def _is_bound(relation: Tree) -> bool:
         not isinstance(side, list) for side in relation[1:])
 
 
-def _check_part(part: Mapping[str, Any], hypotheses: list[Tree], goal: Tree, discrete: bool) -> None:
+def _check_part(part: Mapping[str, Any], hypotheses: list[Tree], goal: Tree, instances: list[Tree], discrete: bool) -> None:
     field = Field(part["variables"])
     used = {name for tree in [*hypotheses, goal] for name in variables(tree)}
     if used - set(field.names):
         raise CertificateError(f"the variables {', '.join(sorted(used - set(field.names)))} are missing")
-    conditions = conditions_of(field, hypotheses, part.get("instances", []))
+    conditions = conditions_of(field, hypotheses, instances)
     target, strict = _target(field, goal, part, conditions)
     left, positive = one(field.size), True
     if "multiplier" in part:
@@ -110,6 +118,7 @@ def _check_part(part: Mapping[str, Any], hypotheses: list[Tree], goal: Tree, dis
             raise CertificateError("the multiplier is not shown to be positive")
     right, sure = _sum_of_blocks(field, part["blocks"], conditions)
     for term in part.get("equalities", []):
+        only(term, "index", "terms", header=False)
         condition = _condition(conditions, term["index"])
         if condition.kind != "eq":
             raise CertificateError("a condition is used as an equation that it is not")
@@ -166,6 +175,7 @@ def _sum_of_blocks(field: Field, blocks: list[Mapping[str, Any]], conditions: li
     total: Poly = {}
     sure = False
     for block in blocks:
+        only(block, "basis", "gram", "factors", header=False)
         basis = [tuple(row) for row in block["basis"]]
         gram = [[number(entry) for entry in row] for row in block["gram"]]
         if any(len(m) != field.size or any(not isinstance(k, int) or k < 0 for k in m) for m in basis):

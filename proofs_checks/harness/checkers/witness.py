@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs_checks.harness.checkers._subject import subject_of
+from proofs_checks.harness.checkers._subject import only, subject_of
 from proofs_checks.harness.checkers._values import forbid_open_powers, truth
 from proofs_checks.harness.recheck import CertificateError
 from proofs_checks.harness.trees import Inexact, Undefined, evaluate, variables
@@ -15,10 +15,12 @@ __all__ = ["check"]
 
 def check(certificate: Mapping[str, Any]) -> str:
     """Accept and say how if every hypothesis is true at the point and the conclusion false; else raise `CertificateError`."""
+    only(certificate, "point")
     subject = subject_of(certificate)
     if subject.get("given") is not None:
         raise CertificateError("a hypothesis of the statement is a Python predicate, which cannot be evaluated here")
     point = certificate["point"]
+    only(point, *variables(subject["statement"]), *(name for name, _ in subject.get("symbols", [])), header=False)
     missing = [name for name in variables(subject["statement"]) if name not in point]
     if missing:
         raise CertificateError(f"the point gives no value to {', '.join(missing)}")

@@ -15,7 +15,7 @@ from typing import Any
 
 from proofs_checks.harness.language.formula import ParseError, _folded, _leaf, _negated
 from proofs_checks.harness.language.problem import Problem, _conjuncts
-from proofs_checks.harness.trees import Tree, is_relation
+from proofs_checks.harness.trees import Tree, is_relation, variables
 
 __all__ = ["read_smtlib"]
 
@@ -123,8 +123,10 @@ class _Reader:
     def _problem(self) -> Problem:
         flags = [["or", ["eq", ["var", name], "0"], ["eq", ["var", name], "1"]]
                  for name, kind in self.kinds.items() if kind == "Bool"]
-        return Problem(box=dict(self.box), hypotheses=(*flags, *self.asserted), conclusion=["false"], total=True,
-                       integers=frozenset(name for name, kind in self.kinds.items() if kind == "Int"))
+        used = {name for part in (*flags, *self.asserted) for name in variables(part)}
+        box = {name: ends for name, ends in self.box.items() if name in used or any(end is not None for end in ends)}
+        return Problem(box=box, hypotheses=(*flags, *self.asserted), conclusion=["false"], total=True,
+                       integers=frozenset(name for name in box if self.kinds[name] == "Int"))
 
     def _declare(self, rest: list[Any], is_function: bool) -> None:
         name, *tail = rest
