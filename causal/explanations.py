@@ -1,7 +1,8 @@
 """Explanations relative to what is held possible, and causal harm.
 
-Both follow definitions of which several versions are in print. `harm` is transcribed from memory of arXiv 2210.05327 and
-2209.15111 and was not checked against their text."""
+Both are transcribed from memory, of definitions of which several versions are in print. Of arXiv 2210.05327 and 2209.15111,
+which `harm` follows, only the abstracts could be read: they say that harm is contrastive causation in the sense of Halpern
+2016 and that utilities are compared with a default; the clauses below were not checked against the papers."""
 from __future__ import annotations
 
 import itertools

@@ -46,6 +46,8 @@ def read_yaml(text: str) -> CausalModel:
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             seen = set()
             for key, _ in node.value:
+                if not isinstance(key.value, str):
+                    raise CausalError(f"line {key.start_mark.line + 1}: a name must be a word")
                 if key.value in seen:
                     raise CausalError(f"line {key.start_mark.line + 1}: {key.value!r} is given twice")
                 seen.add(key.value)
