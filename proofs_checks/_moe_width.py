@@ -132,11 +132,14 @@ def trained(net: Mapping[str, Any], gate: str, active: int, steps: int = 3) -> M
 
 @lru_cache(maxsize=256)  # a pure function of its arguments
 def runs(width: int, seeds: int, key: int, settings: tuple[tuple[str, Any], ...]) -> sim.Trace:
-    """Runs on data of shape `data`; `one_sample` puts its first sample in place of all."""
+    """Runs on data of shape `data`; `one_sample` puts its first sample in place of all; `model` "deep" is the second one."""
     given = dict(settings)
     x, y = sim.example_data(*given.pop("data", X.shape))
     if given.pop("one_sample", False):
         x, y = np.repeat(x[:1], len(x), 0), np.repeat(y[:1], len(y))
+    if given.pop("model", None) == "deep":
+        del given["parametrisation"]  # it has maximal update only
+        return sim.simulate_deep(width, x=x, y=y, experts=EXPERTS, seeds=seeds, key=key, **given)
     return sim.simulate(width, x=x, y=y, experts=EXPERTS, seeds=seeds, key=key, dtype="float32", **given)
 
 

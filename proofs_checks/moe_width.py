@@ -231,13 +231,12 @@ def _of_row(row: thy.Row) -> Any:
     """The procedure for a row of the table."""
     kinds = ({"gate": row.gate, "parametrisation": row.parametrisation, "active": row.active, "data": row.data,
               **dict(row.settings)},)
-
     targets = (row.exponent - HALF, *row.wrong.values(), row.exponent + HALF)
 
     def exponent_of_row(value: Any) -> Checks:
         # slopes of single runs have deviations of 0.02 to 0.3; the bounds lie at least 1 from the exponent
-        yield exponent.slope_within(partial(exact.growth, quantity=row.quantity, t=row.t, kinds=kinds), value,
-                                    tol=row.tolerance, widths=exact.WIDTHS, lower=float(min(targets)) - 0.5,
+        yield exponent.slope_within(partial(exact.growth, quantity=row.quantity, t=row.t, kinds=kinds, widths=row.widths),
+                                    value, tol=row.tolerance, widths=row.widths, lower=float(min(targets)) - 0.5,
                                     upper=float(max(targets)) + 0.5, chunk=60)
 
     exponent_of_row.__name__ = exponent_of_row.__qualname__ = row.fact

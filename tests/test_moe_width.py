@@ -75,6 +75,37 @@ def test_training_is_gradient_descent_by_autodiff(gate, active, parametrisation)
         theta, update = {k: theta[k] + change[k] for k in theta}, float(jnp.linalg.norm(change["w"]))
 
 
+@pytest.mark.parametrize(("gate", "active"), COMBINATIONS)
+def test_training_of_the_deep_model_is_gradient_descent_by_autodiff(gate, active):
+    from simulations.moe_width._deep import _draw
+
+    width, steps, rate = 24, 2, 0.5
+    found = sim.simulate_deep(width, gate=gate, active=active, x=X, y=Y, steps=steps, seeds=2, learning_rate=rate, key=3,
+                              dtype="float64")
+    seed = jax.random.fold_in(jax.random.fold_in(jax.random.key(3), width), jnp.asarray(1, jnp.int64))
+    theta = _draw(seed, width, EXPERTS, X.shape[1], "float64")._asdict()
+    assert [float(theta[k].std()) for k in "vuaw"] == pytest.approx([width**-0.5, 0.5, 1, 1], rel=0.25)
+
+    def forward_deep(t):
+        h = jnp.tanh(t["u"] @ X.T)
+        z = jnp.tanh(jnp.einsum("enm,mp->enp", t["v"], h))
+        f, r = jnp.einsum("en,enp->ep", t["a"], z) / width, t["w"] @ h / width
+        return (gates(r, gate, active) * f).sum(axis=0), r, f, z, h
+
+    gradient = jax.grad(lambda t: 0.5 * jnp.mean((forward_deep(t)[0] - Y) ** 2))
+    begin, update = forward_deep(theta), 0.0
+    for t in range(steps + 1):
+        f, r, outputs, z, h = forward_deep(theta)
+        expected = {"logit_change": rms(r - begin[1]), "feature_move": rms(z - begin[3]), "trunk_move": rms(h - begin[4]),
+                    "update_norm": update, "loss": float(((f - Y) ** 2).mean() / 2),
+                    "expert_distance": rms(jnp.stack([outputs[i] - outputs[j] for i in range(4) for j in range(4) if i != j]))}
+        for name, value in expected.items():
+            assert getattr(found, name)[1, t] == pytest.approx(value, rel=1e-7, abs=1e-13), (name, t)
+        assert found.prediction[1, t] == pytest.approx(np.asarray(f), rel=1e-9, abs=1e-13)
+        change = {k: -rate * (1 if k == "v" else width) * g for k, g in gradient(theta).items()}
+        theta, update = {k: theta[k] + change[k] for k in theta}, float(jnp.linalg.norm(change["w"]))
+
+
 def rms(values):
     return float(np.sqrt(np.mean(np.asarray(values) ** 2)))
 
@@ -161,6 +192,15 @@ def test_a_lone_expert_has_no_router_gradient():
 def test_bad_input_is_refused_by_name(changes, words):
     with pytest.raises(ValueError) as error:
         sim.simulate(**{"width": 16, **LIKE, **changes})
+    assert all(word in str(error.value) for word in words)
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"active": 5}, ("active=5", "experts=4")), ({"gate": "hard"}, ("gate='hard'",)), ({"width": 0}, ("width=0",)),
+    ({"y": Y[:3]}, ("y", "(3,)")), ({"dtype": "float16"}, ("dtype='float16'",))])
+def test_bad_input_of_the_deep_model_is_refused_by_name(changes, words):
+    with pytest.raises(ValueError) as error:
+        sim.simulate_deep(**{"width": 16, "gate": "softmax", "x": X, "y": Y, **changes})
     assert all(word in str(error.value) for word in words)
 
 

@@ -197,7 +197,19 @@ def _measure(sums: _Sums, first: Array, *, neurons: Array, y: Array, router: Rou
              ) -> tuple[Array, Array, Array, Array]:
     """A row of the table, the logits, and the derivatives of the loss by the sums of outputs and of logits."""
     experts, samples = sums.logits.shape
-    outputs, logits = sums.outputs * constants.multiplier[:, None], sums.logits * constants.router_multiplier
+    squares = sums.move / (neurons * (experts * samples)), sums.trunk / (neurons * samples), sums.update
+    row, logits, by_output, by_logit = summary(sums.logits * constants.router_multiplier,
+                                               sums.outputs * constants.multiplier[:, None], first, squares, y, router)
+    return (row, logits, by_output / samples * constants.multiplier[:, None],
+            by_logit / samples * constants.router_multiplier)
+
+
+def summary(logits: Array, outputs: Array, first: Array, squares: tuple[Array, Array, Array], y: Array, router: Router
+            ) -> tuple[Array, Array, Array, Array]:
+    """A row of the table, the logits, and the derivatives of each sample's loss by outputs and logits (experts, samples).
+
+    `squares`: mean square moves of the experts' and of the trunk's features, and the square of the router's update."""
+    experts = len(logits)
     routing = route(logits, outputs, router)
     prediction = (routing.gates * outputs).sum(axis=0)
     error = prediction - y
@@ -207,13 +219,10 @@ def _measure(sums: _Sums, first: Array, *, neurons: Array, y: Array, router: Rou
     largest = jnp.arange(experts)[:, None] == jnp.argmax(logits, axis=0)[None, :]
     gap = logits.max(axis=0) - jnp.where(largest, -jnp.inf, logits).max(axis=0)  # inf for a single expert
     numbers = jnp.stack([
-        _rms(by_logit), _rms(change), _rms(pairs) * (experts / max(experts - 1, 1)) ** 0.5,
-        jnp.sqrt(sums.move / (neurons * (experts * samples))), jnp.sqrt(sums.trunk / (neurons * samples)),
-        jnp.sqrt(sums.update), routing.gates.max(axis=0).mean(),
-        0.5 * (error**2).mean(), routing.tie.astype(jnp.float64)])
+        _rms(by_logit), _rms(change), _rms(pairs) * (experts / max(experts - 1, 1)) ** 0.5, *map(jnp.sqrt, squares),
+        routing.gates.max(axis=0).mean(), 0.5 * (error**2).mean(), routing.tie.astype(jnp.float64)])
     row = jnp.concatenate([numbers, prediction, jnp.abs(by_logit).max(axis=0), gap])
-    return (row, logits, error[None, :] * routing.gates / samples * constants.multiplier[:, None],
-            by_logit / samples * constants.router_multiplier)
+    return row, logits, error[None, :] * routing.gates, by_logit
 
 
 @partial(jax.jit, static_argnames=("adam", "blocks", "rooms", "dtype", "store"))

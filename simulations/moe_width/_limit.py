@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulations.moe_width._simulate import _choices, _data
+from simulations.moe_width._simulate import check_choices, check_data
 
 __all__ = ["Limit", "limit"]
 
@@ -54,8 +54,8 @@ def limit(*, gate: str, x: Any, y: Any, experts: int = 4, active: int = 1, steps
     and -a), error about 1e-3.
     Under top-k the limit is random, one draw a `key`; key also draws the particles. ValueError: another method or gate,
     d > 2 with quadrature, top-k with quadrature, active > experts."""
-    x, y = _data(x, y)
-    _choices(1, gate, "sgd", experts, active, steps, 1, None, None)
+    x, y = check_data(x, y)
+    check_choices(1, gate, "sgd", experts, active, steps, 1, None, None)
     sparse = gate.startswith("topk") and active < experts
     if method not in ("quadrature", "particles"):
         raise ValueError(f"method={method!r} must be 'quadrature' or 'particles'")

@@ -95,8 +95,8 @@ def simulate(width: int, *, gate: str, parametrisation: str, optimiser: str = "s
 
     A warning ("tie") where logits tie at the edge of the chosen experts: the first ones are taken. ValueError: active >
     experts, width < 1, an unknown gate, parametrisation, optimiser or dtype, y of another length, values not finite."""
-    x, y = _data(x, y)
-    _choices(width, gate, optimiser, experts, active, steps, seeds, dtype, initial)
+    x, y = check_data(x, y)
+    check_choices(width, gate, optimiser, experts, active, steps, seeds, dtype, initial)
     dtype = dtype or ("float64" if initial is not None or "sp0" in (parametrisation, router_parametrisation) else "float32")
     own = scaling(parametrisation, width, learning_rate)
     router = scaling(router_parametrisation or parametrisation, width, learning_rate)
@@ -109,9 +109,9 @@ def simulate(width: int, *, gate: str, parametrisation: str, optimiser: str = "s
         np.full(experts, own.multiplier), router.multiplier, own.scale, router.scale, means["a"], means["V"],
         rates * (own.adam_rate if adam else own.rate), router.adam_rate if adam else router.rate, float(width),
         adam_epsilon, adam_betas)))
-    blocks = _room(max(width, CAPACITY if initial is None else CAPACITY // 16), 1) // BLOCK
+    blocks = room(max(width, CAPACITY if initial is None else CAPACITY // 16), 1) // BLOCK
     given = _given(initial, width, experts, x.shape[1], blocks)
-    rooms = _room(seeds, 32), _room(steps + 1, 16)
+    rooms = room(seeds, 32), room(steps + 1, 16)
     draws = jax.random.fold_in(jax.random.key(key), width)
     chosen = active if gate.startswith("topk") else experts
     table = np.asarray(train(
@@ -119,17 +119,21 @@ def simulate(width: int, *, gate: str, parametrisation: str, optimiser: str = "s
         Router(jnp.asarray(gate == "sigmoid"), jnp.asarray(gate != "topk_masked"), jnp.asarray(chosen, jnp.int64)),
         constants, given, jnp.asarray(initial is not None), adam=adam, blocks=blocks, rooms=rooms, dtype=dtype,
         store=(experts + 1) * len(x) * blocks * BLOCK < FEATURES))
-    table = table[:seeds, :steps + 1]
+    return read_table(table[:seeds, :steps + 1], len(x), active)
+
+
+def read_table(table: np.ndarray, samples: int, active: int) -> Trace:
+    """The columns of a table (seeds, steps + 1, columns) by name, with a warning where logits tied."""
     found = {name: table[:, :, i] for i, name in enumerate(NUMBERS)}
     if found.pop("tie").any():
         warnings.warn(f"logits tie at the edge of the {active} chosen experts: the first ones were taken, so that the tie "
-                      "rule picks the experts and not the data; start the router at random values", stacklevel=2)
-    samples = {name: table[:, :, len(NUMBERS) + i * len(x):len(NUMBERS) + (i + 1) * len(x)]
-               for i, name in enumerate(PER_SAMPLE)}
-    return Trace(**found, **samples)
+                      "rule picks the experts and not the data; start the router at random values", stacklevel=3)
+    each = {name: table[:, :, len(NUMBERS) + i * samples:len(NUMBERS) + (i + 1) * samples]
+            for i, name in enumerate(PER_SAMPLE)}
+    return Trace(**found, **each)
 
 
-def _room(size: int, least: int) -> int:
+def room(size: int, least: int) -> int:
     """The capacity for `size`: a power of two, so that few programs are compiled."""
     return max(least, 1 << (size - 1).bit_length())
 
@@ -141,7 +145,8 @@ def example_data(samples: int = 16, d: int = 8, key: int = 0) -> tuple[np.ndarra
     return x, np.sign(x[:, 0]) + 0.5 * np.sin(2 * x[:, min(1, d - 1)])
 
 
-def _data(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+def check_data(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """x (samples, d) and y (samples,) as finite float64. ValueError otherwise."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if x.ndim != 2 or not x.size:
         raise ValueError(f"x of shape {x.shape} must have shape (samples, d) with at least one sample")
@@ -153,8 +158,9 @@ def _data(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
-def _choices(width: int, gate: str, optimiser: str, experts: int, active: int, steps: int, seeds: int, dtype: str | None,
-             initial: Any) -> None:
+def check_choices(width: int, gate: str, optimiser: str, experts: int, active: int, steps: int, seeds: int,
+                  dtype: str | None, initial: Any) -> None:
+    """ValueError, naming the argument, unless all are possible."""
     for name, value, least in (("width", width, 1), ("experts", experts, 1), ("active", active, 1), ("steps", steps, 0),
                                ("seeds", seeds, 1)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

@@ -1,7 +1,9 @@
 """What grows or vanishes with the width, as exponents: quantity ~ n^x at a fixed number t of updates.
 
 One claim a row of EXPONENTS. The band of a row was set before its simulation: 0.08 for t <= 5 under SGD, 0.12 where the
-choice of experts fluctuates."""
+choice of experts fluctuates, 0.15 in the second, "deep" model, whose experts tanh(V_e h) read the trunk through matrices of
+the full width (under maximal update V_e learns at the rate eta, without n): same exponents, but for the trunk, which the
+experts now train."""
 from __future__ import annotations
 
 import re
@@ -35,6 +37,7 @@ class Row(NamedTuple):
     data: tuple[int, int] = (4, 2)
     label: str = ""
     settings: tuple[tuple[str, Any], ...] = ()
+    widths: tuple[int, ...] = (64, 128, 1024)  # the middle one of three equal steps would have no weight in a slope
 
     @property
     def fact(self) -> str:
@@ -45,6 +48,16 @@ class Row(NamedTuple):
 
 _STAYS = {"vanishes": -HALF, "grows": HALF}
 _VANISHES = {"stays": ZERO, "vanishes_faster": -ONE}
+_SEPARATES = {"separates": ZERO, "vanishes_faster": -ONE}
+_COLLAPSES = {"collapses": -HALF, "grows": HALF}
+
+
+def _deep(gate: str, quantity: str, t: int, exponent: Fraction, wrong: dict[str, Fraction], *, active: int = 1,
+          data: tuple[int, int] = (4, 2)) -> Row:
+    """A row of the second model."""
+    return Row(gate, "mup", quantity, t, exponent, wrong, tolerance=0.15, active=active, data=data, label="deep",
+               settings=(("model", "deep"),), widths=(32, 64, 256))
+
 
 EXPONENTS = (
     # soft routing under maximal update: collapse
@@ -57,24 +70,24 @@ EXPONENTS = (
     Row("softmax", "mup", "trunk_move", 1, -HALF, _VANISHES),  # only the router trains the trunk
     Row("sigmoid", "mup", "router_gradient", 0, -HALF, _VANISHES),
     Row("sigmoid", "mup", "router_gradient", 1, ZERO, _STAYS),
-    Row("sigmoid", "mup", "expert_distance", 1, -HALF, {"separates": ZERO, "vanishes_faster": -ONE}),
-    Row("sigmoid", "mup", "expert_distance", 5, -HALF, {"separates": ZERO, "vanishes_faster": -ONE}),
+    Row("sigmoid", "mup", "expert_distance", 1, -HALF, _SEPARATES),
+    Row("sigmoid", "mup", "expert_distance", 5, -HALF, _SEPARATES),
     # top-k under maximal update: from the second update on everything lives
     Row("topk_renorm", "mup", "router_gradient", 0, -HALF, _VANISHES, active=2),
     Row("topk_renorm", "mup", "router_gradient", 1, ZERO, _STAYS, tolerance=0.12, active=2,
         data=(8, 4)),  # with fewer samples the pairs chosen vary too much
-    Row("topk_renorm", "mup", "expert_distance", 1, ZERO, {"collapses": -HALF, "grows": HALF}, active=2),
-    Row("topk_renorm", "mup", "expert_distance", 5, ZERO, {"collapses": -HALF, "grows": HALF}, active=2),
+    Row("topk_renorm", "mup", "expert_distance", 1, ZERO, _COLLAPSES, active=2),
+    Row("topk_renorm", "mup", "expert_distance", 5, ZERO, _COLLAPSES, active=2),
     Row("topk_renorm", "mup", "feature_move", 1, ZERO, _STAYS, active=2),
     Row("topk_masked", "mup", "router_gradient", 1, ZERO, _STAYS, tolerance=0.12),
-    Row("topk_masked", "mup", "expert_distance", 5, ZERO, {"collapses": -HALF, "grows": HALF}),
+    Row("topk_masked", "mup", "expert_distance", 5, ZERO, _COLLAPSES),
     # parametrisations whose features do not move
     Row("softmax", "ntp", "router_gradient", 1, ZERO, _STAYS),
     Row("softmax", "ntp", "logit_change", 1, ZERO, _STAYS),
-    Row("softmax", "ntp", "expert_distance", 1, ZERO, {"collapses": -HALF, "grows": HALF}),
+    Row("softmax", "ntp", "expert_distance", 1, ZERO, _COLLAPSES),
     Row("softmax", "ntp", "feature_move", 1, -HALF, _VANISHES),
     Row("softmax", "sp1", "router_gradient", 1, ZERO, {"freezes": -HALF, "grows": HALF}),
-    Row("softmax", "sp1", "expert_distance", 1, ZERO, {"collapses": -HALF, "grows": HALF}),
+    Row("softmax", "sp1", "expert_distance", 1, ZERO, _COLLAPSES),
     Row("softmax", "sp1", "feature_move", 1, -3 * HALF, {"like_ntp": -HALF, "linearly": -ONE}),
     Row("softmax", "sp0", "logit_change", 1, ONE, {"stays": ZERO, "like_a_random_sum": HALF}),
     Row("softmax", "sp0", "logit_change", 1, ONE, {"stays": ZERO, "like_a_random_sum": HALF}, label="adam",
@@ -82,8 +95,19 @@ EXPONENTS = (
     # a router left in the standard parametrisation inside experts under maximal update: random logits of order 1
     Row("softmax", "mup", "logit_change", 1, HALF, {"stays": ZERO, "linearly": ONE}, label="sp_router",
         settings=(("router_parametrisation", "sp0"),)),
-    Row("softmax", "mup", "expert_distance", 2, ZERO, {"collapses": -HALF, "grows": HALF}, label="sp_router",
+    Row("softmax", "mup", "expert_distance", 2, ZERO, _COLLAPSES, label="sp_router",
         settings=(("router_parametrisation", "sp0"),)),
+    # the second model
+    _deep("softmax", "router_gradient", 3, -HALF, _VANISHES),
+    _deep("softmax", "expert_distance", 3, -HALF, _SEPARATES),
+    _deep("softmax", "feature_move", 1, ZERO, _STAYS),
+    _deep("softmax", "trunk_move", 1, ZERO, {"as_in_the_first_model": -HALF, "grows": HALF}),
+    _deep("sigmoid", "router_gradient", 2, ZERO, _STAYS),
+    _deep("sigmoid", "expert_distance", 3, -HALF, _SEPARATES),
+    _deep("topk_renorm", "feature_move", 1, ZERO, _STAYS, active=2),
+    _deep("topk_renorm", "expert_distance", 3, ZERO, _COLLAPSES, active=2),
+    _deep("topk_masked", "router_gradient", 2, ZERO, _STAYS),
+    _deep("topk_masked", "expert_distance", 3, ZERO, _COLLAPSES),
     # between them
     Row("softmax", "gamma(0.75)", "router_gradient", 1, -HALF / 2, {"stays": ZERO, "like_mup": -HALF}),
     Row("softmax", "gamma(0.75)", "expert_distance", 1, -HALF / 2, {"stays": ZERO, "like_mup": -HALF}),
@@ -91,7 +115,7 @@ EXPONENTS = (
 )
 
 
-_BY = {"": "SGD", "adam": "Adam", "sp_router": "SGD, router in SP"}
+_BY = {"": "SGD", "adam": "Adam", "sp_router": "SGD, router in SP", "deep": "SGD, experts that read the trunk"}
 
 
 def _claim(row: Row) -> Claim[Fraction]:
@@ -101,7 +125,8 @@ def _claim(row: Row) -> Claim[Fraction]:
         statement=rf"\text{{{row.parametrisation}, {which.get(row.gate, row.gate)}, {_BY[row.label]}, }} t ="
                   rf" {row.t}:\ {WORDS[row.quantity]} \sim n^{{{row.exponent}}}",
         form=row.exponent, mutants=row.wrong,
-        note=f"Mean log-log slope over widths 64 to 1024, in a band of +-{row.tolerance:g} set beforehand.")
+        note=f"Mean log-log slope over widths {min(row.widths)} to {max(row.widths)}, in a band of +-{row.tolerance:g} set"
+             " beforehand.")
 
 
 CLAIMS: dict[str, Claim[Fraction]] = {row.fact: _claim(row) for row in EXPONENTS}
