@@ -174,8 +174,11 @@ def cached(folder):
 def test_the_cache_remembers_and_changes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr("proofs_checks.harness.cache.QUICK", 0)
     first = cached(tmp_path).judgement()
-    assert first.green and len(list(tmp_path.iterdir())) == 3
+    kept = [json.loads(path.read_text()) for path in tmp_path.iterdir()]
+    assert first.green and sum("evidence" in e for e in kept) == 3
+    assert {e["survives"] for e in kept if "survives" in e} == {True, False}  # the claim and the variants at the witnesses
     monkeypatch.setattr("proofs_checks.harness.evidence.Check.run", lambda *a: pytest.fail("decided again"))
+    monkeypatch.setattr("proofs_checks.engines._cases.settled", lambda *a: pytest.fail("evaluated again"))
     again = cached(tmp_path).judgement()
     assert again.green and {v: o.evidence for v, o in again.outcomes.items()} == {
         v: o.evidence for v, o in first.outcomes.items()}
@@ -184,7 +187,8 @@ def test_the_cache_remembers_and_changes_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize("edit", [
     lambda text: text[: len(text) // 2], lambda text: "", lambda text: text.replace("REFUTED", "HOLDS"),
     lambda text: text.replace("HOLDS", "REFUTED"), lambda text: text.replace("toy.cached", "toy.other"),
-    lambda text: json.dumps({**json.loads(text), "evidence": None}), lambda text: "[1]"])
+    lambda text: json.dumps({**json.loads(text), "evidence": None}), lambda text: "[1]",
+    lambda text: text.replace('"survives": true', '"survives": 1').replace('"survives": false', '"survives": true')])
 def test_a_corrupt_cache_never_changes_a_verdict(tmp_path, monkeypatch, edit):
     monkeypatch.setattr("proofs_checks.harness.cache.QUICK", 0)
     cached(tmp_path).judgement()

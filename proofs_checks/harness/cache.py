@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -53,18 +54,45 @@ class Cache:
             self._keep(path, key, found)
         return found
 
-    def _load(self, path: Path, key: str) -> Evidence | None:
+    def survives(self, check: Check, witness: Any, subject: Any) -> bool:
+        """`check.at(witness)`, kept where it took its time: a statistical witness is a stream to be drawn again."""
+        start = time.perf_counter()
+        try:
+            key = _hash([self.sources, "at", check.engine, subject, encode(witness)])
+        except TypeError:  # a witness that JSON cannot carry
+            return bool(check.at(witness))
+        path = self.folder / f"{key[:32]}.json"
+        kept = self._read(path, key, "survives")
+        if isinstance(kept, bool):
+            return kept
+        found = bool(check.at(witness))
+        if time.perf_counter() - start > QUICK:
+            self._write(path, key, "survives", found)
+        return found
+
+    def _read(self, path: Path, key: str, name: str) -> Any:
+        """What an entry says, or None if there is none, or a broken one, or one for another key."""
         try:
             entry = json.loads(path.read_text(encoding="utf-8"))
-            body = entry["evidence"]
-            if entry["key"] != key or entry["sha256"] != _hash([key, body]):
+            intact = entry["key"] == key and entry["sha256"] == _hash([key, entry[name]])
+            return entry[name] if intact else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _write(self, path: Path, key: str, name: str, body: Any) -> None:
+        write_json(path, {"key": key, "sha256": _hash([key, body]), name: body})
+
+    def _load(self, path: Path, key: str) -> Evidence | None:
+        try:
+            body = self._read(path, key, "evidence")
+            if body is None:
                 return None
             certificate = body["certificate"]
             if certificate is not None and certificate.get("kind") != "replay":
                 recheck(certificate)
             return Evidence(**{**body, "rung": Rung[body["rung"]], "verdict": Verdict[body["verdict"]],
                                "witness": decode(body["witness"]), "trusted_base": tuple(body["trusted_base"])})
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, CertificateError):
+        except (ValueError, KeyError, TypeError, AttributeError, CertificateError):
             return None
 
     def _keep(self, path: Path, key: str, found: Evidence) -> None:
@@ -74,7 +102,7 @@ class Cache:
             body = json.loads(json.dumps(body))
         except TypeError:  # a witness that JSON cannot carry is found again
             return
-        write_json(path, {"key": key, "sha256": _hash([key, body]), "evidence": body})
+        self._write(path, key, "evidence", body)
 
 
 def _hash(data: Any) -> str:

@@ -186,10 +186,11 @@ class Trial:
         found = self.decide(variant)
         problems = self._shape(variant)
         refuted = []
-        for check, e in zip(self.run(variant).checks, found, strict=True):
+        run = self.run(variant)
+        for check, subject, e in zip(run.checks, run.subjects, found, strict=True):
             if e is not None and e.verdict is not Verdict.HOLDS:
                 problems.append(f"{check.engine} {e.rung.name} says {e.verdict.name}: {e.summary or 'no reason given'}")
-            if e is not None and e.verdict is Verdict.REFUTED and _at(check, e)[0] is False:
+            if e is not None and e.verdict is Verdict.REFUTED and self._at(check, subject, e)[0] is False:
                 refuted.append(check.engine)
         if skipped := sum(e is None for e in found):
             problems.append(f"not judged: {skipped} checks below {self.at_least.name} were left out")
@@ -209,7 +210,7 @@ class Trial:
         for i, (check, e) in enumerate(zip(self.run(variant).checks, found, strict=True)):
             if e is None or e.verdict is not Verdict.REFUTED:
                 continue
-            fault, fatal = self._separates(i, check, e)
+            fault, fatal = self._separates(variant, i, check, e)
             if fault is None:
                 kills.append(e)
                 killers.append(check.engine)
@@ -230,23 +231,34 @@ class Trial:
         found = self.decide("claim")
         return bool(found) and all(e is None or e.verdict is Verdict.HOLDS for e in found)
 
-    def _separates(self, i: int, check: Check, e: Evidence) -> tuple[str | None, bool]:
+    def _separates(self, variant: str, i: int, check: Check, e: Evidence) -> tuple[str | None, bool]:
         """None if the witness separates the variant from the claim; else what is wrong, and whether that is a defect
         even where another check kills."""
-        survives, fault = _at(check, e)
+        survives, fault = self._at(check, self.run(variant).subjects[i], e)
         if fault is not None:
             return f"{check.engine}: its witness cannot be re-evaluated: {fault}", False
         if survives:
             return f"{check.engine} does not refute on re-evaluation of its witness {e.witness!r}", False
-        truth = self.again().checks
-        if i >= len(truth):
+        truth = self.again()
+        if i >= len(truth.checks):
             return f"{check.engine} has no counterpart on the claim", True
-        passes, fault = _at(truth[i], e)
+        passes, fault = self._at(truth.checks[i], truth.subjects[i], e)
         if fault is not None:
             return f"{check.engine}: the claim cannot be evaluated at the witness: {fault}", True
         if not passes:
             return f"{check.engine} does not separate: the claim fails at the witness {e.witness!r} too", True
         return None, False
+
+    def _at(self, check: Check, subject: Any, e: Evidence) -> tuple[bool | None, str | None]:
+        """Whether the statement survives at the witness, or the reason why that cannot be said."""
+        if e.witness is None:
+            return None, "there is no witness"
+        try:
+            if self.cache is not None:
+                return self.cache.survives(check, e.witness, subject), None
+            return bool(check.at(e.witness)), None
+        except (Exception, SystemExit) as error:  # whatever the statement raises at the witness
+            return None, describe_error(error)
 
     def _survival(self, variant: str, found: list[Evidence | None]) -> str:
         run = self.run(variant)
@@ -361,16 +373,6 @@ def _subject(check: Check) -> Any:
         return {"engine": check.engine, "undescribed": type(error).__name__}
     except SystemExit:
         return {"engine": check.engine, "undescribed": "SystemExit"}
-
-
-def _at(check: Check, e: Evidence) -> tuple[bool | None, str | None]:
-    """Whether the statement survives at the witness, or the reason why that cannot be said."""
-    if e.witness is None:
-        return None, "there is no witness"
-    try:
-        return bool(check.at(e.witness)), None
-    except (Exception, SystemExit) as error:  # whatever the statement raises at the witness
-        return None, describe_error(error)
 
 
 def _too_close(one: Any, other: Any) -> bool:
