@@ -64,7 +64,7 @@ def slope(gate: str, u: Any, chosen: Any, f: Any, e: int) -> Any:
 
 
 POSITIVE = [Fraction(1, 3), Fraction(1), Fraction(4)]
-OUTPUTS = [Fraction(-1), Fraction(0), Fraction(2)]
+OUTPUTS = [Fraction(-1), Fraction(2)]  # of each expert: slopes are linear in each output, so two values decide
 
 
 def tables(size: int) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
