@@ -351,3 +351,12 @@ def test_other_papers_stay_apart(tmp_path: Path, sound: Claim[Any]):
     shown = page(tmp_path, [entry(sound), data])
     assert {"toy", "other"} <= set(shown.ids) and sum(a.get("class") == "paper" for _, a in shown.elements) == 2
     assert "https://arxiv.org/abs/2602.00001" in shown.links and "The full text was read." in shown.text
+
+
+def test_the_picture_of_the_readme_names_where_variants_fail(refuted: Claim[Any]):
+    from proofs_checks.harness.picture import kill_matrix
+
+    text = kill_matrix(entry(refuted))
+    rows = entry(refuted)["variants"]["as_stated"]["evidence"]
+    assert rows[0]["names"] == ["p", "k"] and f"at p = {rows[0]['witness'][0].removesuffix('/1')}, k = " in text
+    assert "not green" not in text and ElementTree.fromstring(text).tag.endswith("svg")

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from proofs_checks.harness.failures import place
 from proofs_checks.harness.report_io import write_text
 
 __all__ = ["kill_matrix", "main"]
@@ -46,18 +47,15 @@ def _row(y: int, name: str, row: Mapping[str, Any]) -> list[str]:
         x, (colour, word) = LEFT + CELL[0] * i, LOOKS[e["verdict"]]
         parts.append(f'<rect x="{x + 3}" y="{y + 3}" width="{CELL[0] - 6}" height="{CELL[1] - 6}" rx="6" fill="{colour}"/>')
         parts.append(_text(x + CELL[0] // 2, y + 20, word, 13, anchor="middle"))
-        parts.append(_text(x + CELL[0] // 2, y + 34, _witness(e["witness"]), 10, anchor="middle", fill="#5c5850"))
+        parts.append(_text(x + CELL[0] // 2, y + 34, _witness(e), 10, anchor="middle", fill="#5c5850"))
     return parts
 
 
-def _witness(witness: Any) -> str:
-    if witness is None:
-        return ""
-    if isinstance(witness, dict) and "stream" in witness:
+def _witness(e: Mapping[str, Any]) -> str:
+    if isinstance(e["witness"], Mapping) and "stream" in e["witness"]:
         return "a stream of samples"
-    items = [f"{k} = {v}" for k, v in witness.items()] if isinstance(witness, dict) else [str(v) for v in witness]
-    text = "at " + ", ".join(items).replace("/1,", ",").removesuffix("/1")
-    return text if len(text) < 26 else text[:24] + "…"
+    text = place(e)
+    return "" if not text else f"at {text}" if len(text) < 23 else f"at {text[:21]}…"
 
 
 def _text(x: int, y: int, text: str, size: int, *, anchor: str = "start", weight: int = 400, fill: str = "#26231e") -> str:
