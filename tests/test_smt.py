@@ -31,7 +31,8 @@ def arguments(name: str) -> list[list[Any]]:
     found: list[list[Any]] = []
     values = [str(x) for x in POINTS]
     functions = {"increasing": schemas.INCREASING, "same": ("sin", "cosh"), "odd": ("sin", "tanh"), "even": ("cos",),
-                 "sign_of": ("sinh", "atan", "asin")}.get(name, (None,))
+                 "sign_of": ("sinh", "atan", "asin"),
+                 "inverse_range": ("asin", "acos", "atan")}.get(name, (None,))
     for f in functions:
         head = [f] if f else []
         rest = parameters[len(head):]

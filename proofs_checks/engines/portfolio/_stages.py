@@ -5,6 +5,7 @@ import importlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from proofs_checks.engines.portfolio._domain import undefined
@@ -109,13 +110,16 @@ def _by_cover(problem: Problem, cancelled: Never, deadline: float | None = None,
 def _prove_case(case: Case, end_at: float, cancelled: Never, notes: list[str]) -> dict[str, Any] | None:
     """A cover with few boxes, then a ladder, then a cover with many."""
     from proofs_checks.engines.interval import BOXES, decide_trees
-    from proofs_checks.harness.checkers.interval import end
-    from proofs_checks.harness.enclosures._leaf import Side
+    from proofs_checks.harness.checkers.interval import end, leaf_holds
+    from proofs_checks.harness.enclosures._leaf import Side, statement
     from proofs_checks.harness.evidence import Verdict
 
     domain = [Side(end(lo), end(hi)) for lo, hi in case.domain]
     given = [(tree, strict) for tree, strict in case.hypotheses]
     left = end_at - time.monotonic()
+    if not case.variables and leaf_holds(statement(case.goal, ["_"]), case.strict, [], [Side(Fraction(0), Fraction(0))], "n"):
+        return {"kind": "interval", "variables": ["_"], "domain": [["0", "0"]], "goal": case.goal, "strict": case.strict,
+                "hypotheses": case.hypotheses, "boxes": [[["0", "0"]]], "methods": ["n"]}
     for boxes in (150, BOXES):
         found = decide_trees(case.goal, case.strict, given, case.variables, domain, boxes=boxes,
                              deadline=_Deadline(end_at - 0.7 * left if boxes != BOXES else end_at, cancelled))

@@ -91,6 +91,7 @@ def _exponentials(heads: dict[str, list[Tree]], level: int) -> Iterator[Instance
     if args and logs and level > 0:
         for log in logs[:3]:
             yield ["exp_log", log]
+            yield from (["increasing", "exp", c, ["log", log]] for c in args[:3] if c != "1")
             yield from _shifted([c for c in args if c != "1"][:3], ["log", log])
 
 
@@ -143,6 +144,28 @@ def _logarithms(heads: dict[str, list[Tree]], level: int) -> Iterator[Instance]:
         for a, b in combinations([x for x in args if x != c], 2):
             if _equal(c, ["mul", a, b]):
                 yield ["log_product", c, a, b]
+    if level > 0:
+        yield from _scaled([a for a in args if not isinstance(a, str)][:3], heads)
+
+
+def _scaled(args: list[Tree], heads: dict[str, list[Tree]]) -> Iterator[Instance]:
+    """log(c a) = log c + log a with the tangents at c a: the tangents of log at 1/c, c from the statement."""
+    factors: list[Tree] = [a for a in heads.get("log", []) if isinstance(a, str)][:2]
+    if "1" in heads.get("exp", []):
+        factors.append(["exp", "1"])
+        yield ["log_exp", "1"]
+        for a in args:
+            yield ["increasing", "log", a, ["exp", "1"]]
+    for c in factors:
+        for a in args:
+            moved = ["mul", a, c]
+            yield ["log_product", moved, a, c]
+            yield ["log_lower", moved]
+            yield ["log_upper", moved]
+            if isinstance(c, list):  # and at e itself: log a = log(a/e) + 1, a/e = a exp(-1)
+                less = ["mul", a, ["exp", "-1"]]
+                yield from (["exp_opposite", "1", "-1"], ["exp_positive", "-1"], ["log_exp", "-1"],
+                            ["log_product", less, a, ["exp", "-1"]], ["log_lower", less], ["log_upper", less])
 
 
 def _trigonometric(heads: dict[str, list[Tree]], level: int) -> Iterator[Instance]:
@@ -185,6 +208,8 @@ def _hyperbolic(heads: dict[str, list[Tree]], level: int) -> Iterator[Instance]:
 def _others(heads: dict[str, list[Tree]], _level: int) -> Iterator[Instance]:
     if "pi" in heads:
         yield ["pi_bounds"]
+        for head in ("asin", "acos", "atan"):
+            yield from (["inverse_range", head, arg] for arg in heads.get(head, [])[:4])
     for head in ("sinh", "tanh", "atan", "asinh", "erf", "asin"):
         for arg in heads.get(head, [])[:6]:
             yield ["sign_of", head, arg]

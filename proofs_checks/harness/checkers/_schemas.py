@@ -262,6 +262,18 @@ def acos_bound(a: Tree) -> Tree:
                             _if(["ge", a, "0"], ["ge", c, _add("1", _minus(a))])))
 
 
+def inverse_range(f: Tree, a: Tree) -> Tree:
+    """The values of asin, acos and atan, in terms of pi."""
+    head = _name(f, ("asin", "acos", "atan"))
+    value = [head, a]
+    if head == "atan":
+        return _and(["lt", _mul("2", value), ["pi"]], ["gt", _mul("2", value), _minus(["pi"])])
+    low: Tree = _minus(["pi"]) if head == "asin" else "0"
+    high = ["pi"] if head == "asin" else _mul("2", ["pi"])
+    inside = _and(["ge", a, "-1"], ["le", a, "1"])
+    return _if(inside, _and(["ge", _mul("2", value), low], ["le", _mul("2", value), high]))
+
+
 def erf_bound(a: Tree) -> Tree:
     return _and(["lt", ["erf", a], "1"], ["gt", ["erf", a], "-1"])
 
@@ -335,8 +347,8 @@ SCHEMAS: dict[str, Callable[..., Tree]] = {schema.__name__: schema for schema in
     exp_multiple, exp_log, exp_of, log_exp, log_exp_max, log_upper, log_lower, log_strict, log_product, log_power,
     log_one, log_sign, increasing, same, odd, even, sign_of, sinh_exp, cosh_exp, tanh_exp, hyperbolic,
     hyperbolic_double, tanh_bound, sinh_tangent, circle, sin_bound, sin_cubic, cos_bound, trig_double, trig_sum,
-    atan_bound, acos_bound, erf_bound, pi_bounds, digamma_binet, trigamma_series, power_increasing, power_above_one,
-    power_positive, enclosure)}
+    atan_bound, acos_bound, inverse_range, erf_bound, pi_bounds, digamma_binet, trigamma_series, power_increasing,
+    power_above_one, power_positive, enclosure)}
 
 
 def instance(item: Any) -> Tree:

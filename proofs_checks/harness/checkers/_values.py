@@ -17,6 +17,11 @@ __all__ = ["enclose", "forbid_open_powers", "normal_form", "sign", "truth", "who
 PRECISIONS = (96, 400, 1600)
 _TRIAL = 10_000  # primes up to here are split off; what is left is one atom
 Monomial = frozenset[tuple[str, Fraction]]
+_SPECIAL = ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log")
+_TURNS: dict[str, dict[Any, Fraction]] = {  # parts of pi
+    "asin": {0: Fraction(0), Fraction(1, 2): Fraction(1, 6), 1: Fraction(1, 2)},
+    "acos": {0: Fraction(1, 2), Fraction(1, 2): Fraction(1, 3), 1: Fraction(0)},
+    "atan": {0: Fraction(0), 1: Fraction(1, 4)}}
 _E, _PI = '["E"]', '["pi"]'  # atoms that are positive
 
 
@@ -115,7 +120,7 @@ def normal_form(tree: Tree) -> dict[Monomial, Fraction]:
         return _power(rest[0], number(rest[1]))
     if head == "E":
         return {frozenset([(_E, Fraction(1))]): Fraction(1)}
-    known = _at_special_points(head, rest[0]) if rest and head in ("sin", "cos", "tan", "exp", "log") else None
+    known = _at_special_points(head, rest[0]) if rest and head in _SPECIAL else None
     if known is not None:
         return known
     canonical = [head, *(_written(normal_form(part)) if isinstance(part, list) else part for part in rest)]
@@ -123,22 +128,26 @@ def normal_form(tree: Tree) -> dict[Monomial, Fraction]:
 
 
 def _at_special_points(head: str, arg: Tree) -> dict[Monomial, Fraction] | None:
-    """sin, cos and tan at multiples of pi/6 and pi/4, exp of rationals, log of powers of e; None elsewhere."""
+    """sin, cos and tan at multiples of pi/6 and pi/4, their inverses at 0, 1/2 and 1, exp of rationals, log of products of
+    powers of e and of rationals; None elsewhere."""
     inverse = {"exp": "log", "log": "exp"}.get(head)
     if inverse and isinstance(arg, list) and arg[0] == inverse:
         return normal_form(arg[1])
     form = normal_form(arg)
+    if head in ("asin", "acos", "atan"):
+        at = form.get(frozenset(), Fraction(0)) if set(form) <= {frozenset()} else Fraction(7)
+        turn = _TURNS[head].get(abs(at))
+        if turn is None:
+            return None
+        turn = (1 - turn if head == "acos" else -turn) if at < 0 else turn
+        return {frozenset([(_PI, Fraction(1))]): turn} if turn else {}
     if head == "exp":
         if set(form) <= {frozenset()}:
             power = form.get(frozenset(), Fraction(0))
             return {frozenset([(_E, power)]) if power else frozenset(): Fraction(1)}
         return None
     if head == "log":
-        if len(form) == 1 and list(form.values()) == [1]:
-            (monomial,) = form
-            if {atom for atom, _ in monomial} <= {_E}:
-                return _constant(sum((power for _, power in monomial), Fraction(0)))
-        return None
+        return _logarithm(form)
     if set(form) - {frozenset([(_PI, Fraction(1))])}:
         return None
     turn = form.get(frozenset([(_PI, Fraction(1))]), Fraction(0))
@@ -148,6 +157,22 @@ def _at_special_points(head: str, arg: Tree) -> dict[Monomial, Fraction] | None:
             return None
         return _times(top, _inverse(bottom))
     return _sine(turn + (Fraction(1, 2) if head == "cos" else 0))
+
+
+def _logarithm(form: Mapping[Monomial, Fraction]) -> dict[Monomial, Fraction] | None:
+    """log of c e^a p^b ... as log of its primes, with log e = 1; None where the argument is another sum or product."""
+    if len(form) != 1:
+        return None
+    (monomial, coefficient), = form.items()
+    if coefficient <= 0 or any(not atom.isdigit() and atom != _E for atom, _ in monomial):
+        return None
+    powers = [*monomial, *((p, Fraction(n)) for p, n in _factors(coefficient).items())]
+    total: dict[Monomial, Fraction] = {}
+    for atom, power in powers:
+        name = "" if atom == _E else json.dumps(["log", _written(_constant(Fraction(atom)))])
+        key = frozenset([(name, Fraction(1))]) if name else frozenset()
+        total[key] = total.get(key, Fraction(0)) + power
+    return {m: c for m, c in total.items() if c}
 
 
 def _sine(turn: Fraction) -> dict[Monomial, Fraction] | None:
@@ -199,6 +224,8 @@ def _reduced(powers: dict[str, Fraction], more: Monomial) -> tuple[Monomial, Fra
 
 def _power(base: Tree, exponent: Fraction) -> dict[Monomial, Fraction]:
     form = normal_form(base)
+    if not form and exponent < 0:
+        raise Undefined("division by zero")
     if exponent.denominator == 1 and 0 <= exponent <= 12:
         product = _constant(Fraction(1))
         for _ in range(int(exponent)):
