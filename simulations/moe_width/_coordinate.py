@@ -48,19 +48,21 @@ def coordinate_check(build: Callable[[int, Any], Any], update: Callable[[Any], A
 
     A quantity grows or vanishes if the interval of its exponent lies beyond +-`tolerance`, and stays if it overlaps that and
     ends within +-2 * tolerance; else nothing is decided. More seeds make intervals shorter. The verdict is about these
-    widths and steps: collapsed experts part in the long run (see `theory.moe_width.late_specialisation`). ValueError:
-    fewer than 3 widths, steps < 1, fewer than 4 seeds, an observation that is missing, of another shape or not finite."""
-    if steps < 1 or seeds < 4 or len(set(widths)) < 3:
-        raise ValueError(f"need steps >= 1, seeds >= 4 and 3 different widths, got steps={steps}, seeds={seeds}, "
-                         f"widths={tuple(widths)}")
+    widths and steps: collapsed experts part in the long run (see `theory.moe_width.late_specialisation`).
+
+    Your functions run with jax's usual promotion of dtypes and ranks, though this package forbids it to itself; with 64 bit
+    on, arrays without a dtype are float64. ValueError: fewer than 3 widths, or widths that are not whole and positive,
+    steps < 1, fewer than 4 seeds, tolerance <= 0, level outside (0, 1), an observation that is no mapping, misses an entry,
+    has another shape or is not finite, models of one width that are all the same."""
+    widths = tuple(widths)
+    _settings(widths, seeds, steps, tolerance, level)
     found = np.empty((len(QUANTITIES), len(widths), seeds))
     for i, width in enumerate(widths):
         for j in range(seeds):
-            state = build(width, jax.random.fold_in(jax.random.fold_in(jax.random.key(key), width), j))
-            first = _checked(observe(state))
-            for _ in range(steps):
-                state = update(state)
-            found[:, i, j] = _sizes(first, _checked(observe(state)))
+            found[:, i, j] = _sizes(*_trained(build, update, observe, width, j, steps, key))
+    if (same := (found == found[:, :, :1]).all(axis=(0, 2))).any():
+        raise ValueError(f"build gives the same model for all {seeds} keys at width {widths[int(same.argmax())]}; it must draw "
+                         "one by its key")
     fits = {name: fit_exponent(widths, values, level) if values.any(axis=1).all() else None
             for name, values in zip(QUANTITIES, found, strict=True)}
     said = {name: _trend(fit, tolerance) for name, fit in fits.items()}
@@ -72,10 +74,42 @@ def coordinate_check(build: Callable[[int, Any], Any], update: Callable[[Any], A
                             _text(fits, said, answers, widths, steps, level))
 
 
+def _settings(widths: tuple[Any, ...], seeds: int, steps: int, tolerance: float, level: float) -> None:
+    if steps < 1 or seeds < 4 or len(set(widths)) < 3:
+        raise ValueError(f"need steps >= 1, seeds >= 4 and 3 different widths, got steps={steps}, seeds={seeds}, "
+                         f"widths={widths}")
+    for width in widths:
+        if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
+            raise ValueError(f"widths={widths} must be whole numbers, at least 1")
+    if not tolerance > 0:
+        raise ValueError(f"tolerance={tolerance!r} must be greater than 0")
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r} must lie strictly between 0 and 1")
+
+
+def _trained(build: Callable[[int, Any], Any], update: Callable[[Any], Any], observe: Callable[[Any], Mapping[str, Any]],
+             width: int, seed: int, steps: int, key: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """What is observed of one model before and after its updates."""
+    own = jax.random.fold_in(jax.random.fold_in(jax.random.key(key), width), seed)
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        state = build(width, own)
+        first = _checked(observe(state))
+        for _ in range(steps):
+            state = update(state)
+        last = _checked(observe(state))
+    if first["features"].shape != last["features"].shape:
+        raise ValueError(f"observe gives features of shape {first['features'].shape} before the updates and "
+                         f"{last['features'].shape} after them; they must be of the same neurons")
+    return first, last
+
+
 def _checked(seen: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    if not isinstance(seen, Mapping):
+        raise ValueError(f"observe gives a {type(seen).__name__}; it must give a mapping with prediction, logits, outputs and "
+                         "features")
     if missing := {"prediction", "logits", "outputs", "features"} - set(seen):
         raise ValueError(f"observe gives {sorted(seen)}; {sorted(missing)[0]!r} is missing")
-    values = {name: np.asarray(value, dtype=np.float64) for name, value in seen.items()}
+    values = {name: _numbers(name, seen[name]) for name in ("prediction", "logits", "outputs", "features")}
     shape = values["outputs"].shape
     if len(shape) != 2 or values["logits"].shape != shape or values["prediction"].shape != shape[:1] or shape[1] < 2:
         raise ValueError(f"observe gives prediction {values['prediction'].shape}, logits {values['logits'].shape} and outputs "
@@ -83,6 +117,16 @@ def _checked(seen: Mapping[str, Any]) -> dict[str, np.ndarray]:
     if bad := [name for name, value in values.items() if not np.isfinite(value).all()]:
         raise ValueError(f"observe gives {bad[0]} that is not finite: the model diverged")
     return values
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"observe gives {name} that are not numbers: {value!r:.60}") from error
+    if not numbers.size:
+        raise ValueError(f"observe gives {name} of shape {numbers.shape}; it must not be empty")
+    return numbers
 
 
 def _rms(values: np.ndarray) -> float:
