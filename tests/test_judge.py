@@ -250,6 +250,21 @@ def test_evidence_cannot_claim_a_rung_above_its_check():
     says("claims rung SYMBOLIC above its check's", claim=claim)
 
 
+@pytest.mark.parametrize(("certificate", "binds"), [
+    (None, lambda c: True), ({"kind": "sos"}, None), ({"kind": "sos"}, lambda c: False), ({"kind": "sos"}, lambda c: c["gram"])])
+def test_a_proof_needs_a_certificate_of_the_very_statement(certificate, binds):
+    claim = toy.claim("unbound")
+
+    @evidence(claim)
+    def unbound(weight):
+        same = weight(Fraction(1, 2), 3) == toy.slope(Fraction(1, 2), 3)
+        yield Check(engine="made_up", rung=Rung.CERTIFIED, subject="x", at=lambda w: False, binds=binds,
+                    decide=lambda c: Evidence(rung=Rung.CERTIFIED, verdict=Verdict.HOLDS if same else Verdict.UNDECIDED,
+                                              certificate=certificate))
+
+    says("claims rung CERTIFIED without a certificate that is about this very statement", claim=claim)
+
+
 def test_statistical_targets_nearer_than_two_tolerances_are_refused():
     claim = toy.claim("targets")
 

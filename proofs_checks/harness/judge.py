@@ -172,7 +172,10 @@ class Trial:
                 found = self.cache.decide(check, context, self.run(variant).subjects[i])
         except Vacuous as error:
             return Evidence(rung=check.rung, verdict=Verdict.ERROR, summary=f"vacuous: {error}")
-        return found if found.rung <= check.rung else _error(found, f"claims rung {found.rung.name} above its check's")
+        if found.rung > check.rung:
+            return _error(found, f"claims rung {found.rung.name} above its check's")
+        return found if _bound(check, found) else _error(
+            found, f"claims rung {found.rung.name} without a certificate that is about this very statement")
 
     def outcome(self, variant: str) -> Outcome:
         """What became of a variant."""
@@ -373,6 +376,16 @@ def _subject(check: Check) -> Any:
         return {"engine": check.engine, "undescribed": type(error).__name__}
     except SystemExit:
         return {"engine": check.engine, "undescribed": "SystemExit"}
+
+
+def _bound(check: Check, found: Evidence) -> bool:
+    """Whether a proof comes with a certificate of this statement; weaker rungs and refutations need none here."""
+    if found.verdict is not Verdict.HOLDS or found.rung < Rung.CERTIFIED:
+        return True
+    try:
+        return isinstance(found.certificate, Mapping) and check.binds is not None and check.binds(found.certificate)
+    except (Exception, SystemExit):  # a certificate that cannot be compared with the statement
+        return False
 
 
 def _too_close(one: Any, other: Any) -> bool:
