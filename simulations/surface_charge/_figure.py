@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from simulations._style import finish
 from simulations.surface_charge._corridor import COUNT, corridor_errors, make_corridor
 from simulations.surface_charge._local import local_densities
 from simulations.surface_charge._mesh import icosphere
@@ -64,12 +65,7 @@ def figure() -> Any:
     _draw_corridors(panels[3], data)
     _draw_regimes(panels[4], data)
     _draw_horizon(panels[5], data)
-    for letter, panel in zip("abcdef", panels, strict=True):
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.grid(True, color="#e6e6e6", linewidth=0.6)
-        panel.set_axisbelow(True)
-        panel.set_title(f"({letter})  {panel.get_title()}", loc="left", fontsize=11)
-        panel.set_title("")
+    finish(panels)
     return page
 
 

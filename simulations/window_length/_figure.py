@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from simulations._style import finish
 from simulations.window_length._mixtures import markov_mixture
 from simulations.window_length._series import real_series, windowed_losses
 
@@ -45,12 +46,7 @@ def figure() -> Any:
     _draw_excess(panels[0], data)
     _draw_ties(panels[1], data)
     _draw_series(panels[2], data)
-    for letter, panel in zip("abc", panels, strict=True):
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.grid(True, color="#e6e6e6", linewidth=0.6)
-        panel.set_axisbelow(True)
-        panel.set_title(f"({letter})  {panel.get_title()}", loc="left", fontsize=11)
-        panel.set_title("")
+    finish(panels)
     return page
 
 
