@@ -170,7 +170,7 @@ def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> I
         return max(0, int(1000 * (deadline - time.monotonic())))
 
     decided = False
-    for limit in (150, 1000, 10 ** 6):
+    for limit in (150, 2500, 10 ** 6):
         if cancelled():
             return
         if not decided:
