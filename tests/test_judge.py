@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from proofs_checks.engines import exhaustive, falsify, symbolic
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
-from proofs_checks.harness.judge import Trial, evidence, judge, judge_variant, twin
+from proofs_checks.harness.judge import Trial, evidence, judge, judge_variant
 from proofs_checks.harness.registry import registered
+from proofs_checks.harness.twin import twin
 from theory.claim import Claim, Source, Standing
 
 
@@ -251,7 +252,8 @@ def test_evidence_cannot_claim_a_rung_above_its_check():
 
 
 @pytest.mark.parametrize(("certificate", "binds"), [
-    (None, lambda c: True), ({"kind": "sos"}, None), ({"kind": "sos"}, lambda c: False), ({"kind": "sos"}, lambda c: c["gram"])])
+    (None, lambda c: True), ({"kind": "sos"}, None), ({"kind": "sos"}, lambda c: False),
+    ({"kind": "sos"}, lambda c: c["gram"])])
 def test_a_proof_needs_a_certificate_of_the_very_statement(certificate, binds):
     claim = toy.claim("unbound")
 

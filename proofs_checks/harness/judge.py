@@ -2,21 +2,16 @@
 is idle, and nothing contradicts."""
 from __future__ import annotations
 
-import contextlib
-import copy
-import functools
-import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from types import FunctionType
 from typing import Any
 
 from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict, describe_error
 from proofs_checks.harness.modules import file_of
 from proofs_checks.harness.registry import evidence, find, registry
+from proofs_checks.harness.twin import twin
 from theory.claim import Claim
 
 __all__ = ["CLAIM_FAILS", "Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
@@ -325,48 +320,6 @@ class Trial:
             contradictions=tuple(c for o in outcomes.values() for c in o.contradictions),
             problems=tuple(f"{v}: {p}" for v, o in outcomes.items() for p in o.problems),
             seconds=time.perf_counter() - start)
-
-
-def twin(value: Any) -> Any:
-    """A copy in which every function stands behind a fresh one of the same code, so that neither identity nor name,
-    code, defaults or attributes tell a procedure which variant it was handed."""
-    if isinstance(value, FunctionType):
-        made = FunctionType(value.__code__, value.__globals__, value.__name__, value.__defaults__, value.__closure__)
-        made.__kwdefaults__, made.__module__ = value.__kwdefaults__, value.__module__
-        made.__qualname__ = value.__qualname__
-        made.__dict__.update(value.__dict__)
-        return _forward(made)
-    if isinstance(value, functools.partial):
-        return functools.partial(twin(value.func), *map(twin, value.args), **twin(value.keywords))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(twin, value))
-    if isinstance(value, tuple | list | set | frozenset):
-        return type(value)(map(twin, value))
-    if isinstance(value, Mapping):
-        return {k: twin(v) for k, v in value.items()}
-    if isinstance(value, Fraction):
-        return Fraction(value.numerator, value.denominator)
-    if callable(value) and not type(value).__module__.startswith("sympy."):  # a sympy Symbol is callable
-        return _forward(value)
-    return _copied(value)
-
-
-def _forward(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A callable behind a function whose name, code and attributes are those of every other variant."""
-
-    def forwarded(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
-
-    with contextlib.suppress(TypeError, ValueError):  # built-in functions may have none
-        forwarded.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    return forwarded
-
-
-def _copied(value: Any) -> Any:
-    try:
-        return copy.copy(value)
-    except Exception:  # an object that refuses to be copied is handed over as it is
-        return value
 
 
 def _subject(check: Check) -> Any:
