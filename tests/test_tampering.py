@@ -8,15 +8,19 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
+import sympy as sp
 
+from proofs_checks.engines import sequential, symbolic
 from proofs_checks.engines.portfolio import prove
 from proofs_checks.engines.portfolio._integers import problem_of
 from proofs_checks.engines.portfolio._search import Search
 from proofs_checks.engines.smt._decide import decide
-from proofs_checks.harness.certificate import claim_hash, seal
+from proofs_checks.harness.certificate import claim_hash, seal, to_json
 from proofs_checks.harness.checkers._schemas import instance
 from proofs_checks.harness.checkers._smtlib import assemble
+from proofs_checks.harness.evidence import Check
 from proofs_checks.harness.language import read_problem
 from proofs_checks.harness.language.text import words
 from proofs_checks.harness.recheck import CertificateError, recheck
@@ -179,3 +183,16 @@ def test_ways_of_an_implication_exclude_each_other() -> None:
         recheck({**found, "induction": "n"})
     with pytest.raises(CertificateError, match="values of n"):
         recheck(put(found, ("over", "to"), 2))
+
+
+@pytest.mark.parametrize("check", [
+    symbolic.equal(lambda v: (v + 1) ** 2, lambda v: v**2 + 2 * v + 1, sp.Symbol("v")),
+    sequential.mean_within(lambda key, n: np.random.default_rng(key).random(n), 0.5, tol=0.1)])
+def test_identities_and_histograms_refuse_unknown_fields(check: Check) -> None:
+    found = check.run()
+    assert isinstance(found.certificate, dict)
+    subject = check.subject() if callable(check.subject) else check.subject
+    sealed = seal(found.certificate, subjects=[to_json(subject)])
+    assert recheck(sealed)
+    with pytest.raises(CertificateError, match="unknown field 'remark'"):
+        recheck({**sealed, "remark": "checked"})

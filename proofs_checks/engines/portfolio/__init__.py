@@ -27,7 +27,10 @@ def prove(statement: Any, domain: Mapping[Any, Any] | None = None, *, budget: fl
     """Prove or refute a statement over the reals.
 
     `statement` is text such as "x**2 + y**2 >= 2*x*y", or a sympy relation, And, Or, Not or Implies. `domain` maps
-    symbols or names to (lo, hi), closed, "oo" allowed, or to a `range` for an integer; the default is all reals.
+    symbols or names to (lo, hi), closed, "oo" allowed, or to a `range` for an integer; the default is all reals. Two
+    entries for one name (a symbol and its text) hold together; a domain without a point makes the statement vacuous,
+    which `summary` says. A term is real or not defined: x/0, log 0 and sqrt(-1) have no value, 0**0 is 1 where the
+    exponent is an integer throughout. What is not defined on the whole domain is never proved.
     `budget` is in seconds. HOLDS, REFUTED with an exact witness {name: Fraction or exact sympy number}, or UNDECIDED
     with the reason in `summary`. ValueError names `statement`, `domain` or `budget`."""
     if not budget > 0:

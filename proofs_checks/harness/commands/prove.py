@@ -32,8 +32,11 @@ def command(statement: str, domain: tuple[str, ...], budget: float, seed: int, c
     """Prove or refute STATEMENT over the reals, such as "x**2 + y**2 >= 2*x*y".
 
     Functions: exp log sqrt cbrt sin cos tan asin acos atan sinh cosh tanh Abs Min Max erf gamma loggamma digamma
-    polygamma(n, x) logistic; relations < <= > >= Eq Ne, chained too; And Or Not Implies, & | ~. A file FILE.smt2 is
-    read as SMT-LIB: "holds" means unsat. Exit code 0 holds, 1 refuted, 3 undecided, 2 wrong use."""
+    polygamma(n, x) logistic; relations < <= > >= Eq Ne, chained too; And Or Not Implies, & | ~. All that --on says holds
+    together; if no point is left, the statement holds and is called vacuous. A file FILE.smt2 is read as SMT-LIB: "holds"
+    means unsat, and is said only where no denominator can vanish and no root or logarithm leaves its domain.
+
+    Exit code 0 holds, 1 refuted, 3 undecided, 2 wrong use."""
     from proofs_checks.engines.portfolio import prove_problem
 
     try:
