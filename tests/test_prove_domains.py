@@ -189,3 +189,14 @@ def test_each_check_sat_keeps_its_own_certificate(tmp_path: Path) -> None:
     assert recheck(tmp_path / "c-1.json")
     assert recheck(tmp_path / "c-2.json")
     assert not (tmp_path / "c.json").exists()
+
+
+@pytest.mark.parametrize(("statement", "vacuous"), [
+    ("Implies(Eq(x, 1) & Eq(x, 2), y > 5)", True), ("Implies(Eq(sqrt(x), -1), y > 5)", True),
+    ("Implies(Eq(x + y, 1) & Eq(x + y, 2), x*y > 5)", True), ("Implies(Eq(x**2 + y**2, -1), x > y)", True),
+    ("Implies(Eq(x, 1) & Eq(y, 2), x < y)", False), ("Implies(Eq(x + y, 1), x*y <= 1/4)", False),
+    ("Implies(Eq(exp(x), 1), x <= y**2)", False), ("Implies(x > y & y > x, x > 5)", True)])
+def test_equations_that_contradict_one_another_are_flagged(statement: str, vacuous: bool) -> None:
+    found = prove(statement)
+    assert found.verdict is HOLDS, found.summary
+    assert ("vacuous" in found.summary) is vacuous

@@ -81,6 +81,13 @@ class Search:
         except (Undefined, Inexact, ZeroDivisionError, ValueError, OverflowError):
             return False
 
+    def _holds(self, point: Mapping[str, Tree]) -> bool:
+        """Whether the hypotheses are true at the point, beyond doubt."""
+        try:
+            return all(truth(part, point) for part in self.hypotheses)
+        except (Undefined, Inexact, ZeroDivisionError, ValueError, OverflowError):
+            return False
+
     def complete(self, free: Mapping[str, Fraction]) -> Iterator[Point]:
         """The points with these free coordinates: the others follow from the equations, one branch at a time."""
         yield from self._completed({name: _leaf(x) for name, x in free.items()})
@@ -133,6 +140,10 @@ class Search:
         columns = {name: np.array([float(x) for x in values[i]])[rows[:, i]] for i, name in enumerate(self.free)}
         goal, given = self.margins(columns)
         self.inside = bool(np.any(given > 0))
+        if self.inside and any(h[0] == "eq" for h in self.hypotheses):  # floats do not say whether an equation holds
+            rows_inside = rows[np.flatnonzero(given > 0)[:8]]
+            self.inside = any(self._holds(point) for row in rows_inside for point in self.complete(
+                {name: values[k][row[k]] for k, name in enumerate(self.free)}))
         strict = any(isinstance(node, list) and node[0] in ("gt", "lt", "ne", "eq", "or", "not", "implies", "false")
                      for node in walk(self.problem.conclusion))
         # on the edge a non-strict inequality holds; floats that are exactly 0 there need no exact look
