@@ -112,7 +112,8 @@ def test_few_observations_suffice(observed, null, kl, runs):
     ({"samples": [0.5, math.nan]}, "samples"), ({"samples": [0.5, 1.1]}, "samples"), ({"samples": [[0.5]]}, "samples"),
     ({"alpha": 0.0}, "alpha"), ({"alpha": 1.0}, "alpha"), ({"null_mean": 0.0}, "null_mean"),
     ({"null_mean": 1.0}, "null_mean"), ({"null_mean": math.nan}, "null_mean"), ({"alternative": "both"}, "alternative"),
-    ({"lower": 1.0}, "lower")])
+    ({"lower": 1.0}, "lower"), ({"alpha": "0.1"}, "alpha=.0.1. must be a real number"),
+    ({"null_mean": None}, "null_mean=None")])
 def test_first_rejection_names_what_is_wrong(changed, named):
     arguments = {"samples": [0.5, 0.6], "null_mean": 0.5, "alpha": 0.1, **changed}
     with pytest.raises(ValueError, match=named):

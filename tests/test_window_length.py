@@ -1,4 +1,4 @@
-"""Exact risks of windows: against enumeration by hand, on odd chains, on bad input; the simulators; the figure."""
+"""Exact risks of windows: against enumeration by hand, on odd chains; the simulators; the figure."""
 from __future__ import annotations
 
 import math
@@ -222,52 +222,6 @@ def test_bad_tolerance(tolerance):
         min_window(HALF, EVEN, tolerance)
 
 
-# --- bad input --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("chains", "prior", "window", "message"), [
-    ([{(): {0: F(1, 2), 1: F(1, 3)}}], [1], 1, r"chains\[0\]\[\(\)\] sums to 5/6"),
-    (HALF, [F(1, 2), F(1, 3)], 1, "prior sums to 5/6"),
-    (HALF, [F(3, 2), F(-1, 2)], 1, "prior has the negative probability -1/2 at 1"),
-    (HALF, [1], 1, "prior has 1 entries; chains has 2"),
-    (HALF, EVEN, 0, "window=0 is shorter than the memory 1"),
-    (HALF, EVEN, 1.5, r"window=1\.5 must be an integer"),
-    ([{(0,): {0: 1}, (1,): {1: 1}}], [1], 1, r"chains\[0\] has no unique stationary law.*\(0,\); \(1,\)"),
-    ([{(0,): {0: F(1, 2), 1: F(1, 2)}}], [1], 1, r"reaches the context \(1,\) from \(0,\) and has no row"),
-    ([{(0,): {0: 1}, (): {0: 1}}], [1], 1, r"contexts of lengths \[0, 1\]"),
-    ([{0: {0: 1}}], [1], 1, "the context 0; need a tuple"),
-    ([{}], [1], 1, r"chains\[0\]=\{\} must map contexts"),
-    ([], [], 1, "at least one chain"),
-    ([{(): {0: math.nan}}], [1], 1, "must hold finite numbers"),
-    ([{(): {math.inf: 1}}], [1], 1, "symbol inf is not a finite number"),
-])
-def test_bad_chains(chains, prior, window, message):
-    with pytest.raises(ValueError, match=message):
-        excess_risk(chains, prior, window)
-
-
-def test_other_bad_arguments():
-    with pytest.raises(ValueError, match=r"loss='hinge' is unknown; need one of 'squared', 'log', 'zero_one'"):
-        excess_risk(HALF, EVEN, 1, loss="hinge")
-    with pytest.raises(ValueError, match="window=0 is shorter"):
-        bayes_predictor(HALF, EVEN, ())
-    with pytest.raises(ValueError, match=r"window=\(3,\) has probability 0"):
-        bayes_predictor(HALF, EVEN, (3,))
-    with pytest.raises(ValueError, match="rho=1 must lie strictly"):
-        two_chain_excess(1, 2)
-    with pytest.raises(ValueError, match="window=0 must be at least 1"):
-        two_chain_excess(F(1, 2), 0)
-    with pytest.raises(ValueError, match="alpha=0"):
-        beta_mixture_excess(0, 1, 3)
-    with pytest.raises(ValueError, match="window=-1"):
-        beta_mixture_excess(1, 1, -1)
-    for bad in ((1.0, 2), (0.5, 4), (math.nan, 1)):
-        with pytest.raises(ValueError, match=r"a=|window="):
-            ar_pair_excess(*bad)
-    with pytest.raises(ValueError, match="period=1"):
-        clock_pair(1, F(1, 2))
-
-
 # --- closed forms -----------------------------------------------------------------------------------------------------
 
 
@@ -313,7 +267,9 @@ def test_autoregressive_quadrature():
 def test_a_false_form_is_red():
     wrong = replace(thy.envelope, form=thy.envelope.mutants["rate_doubled"])
     assert not judge(wrong).green
-    late = replace(thy.late_gain, form=thy.late_gain.mutants["one_later"])
+    false = thy.late_gain.mutants["one_later"]
+    late = replace(thy.late_gain, form=false,
+                   mutants={**thy.late_gain.mutants, "without_distinct": false._replace(given=lambda period, p: True)})
     assert not judge(late).green
     assert judge(thy.late_gain).green
 

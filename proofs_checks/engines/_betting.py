@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -103,6 +104,9 @@ def _log_sum(logs: Any) -> float:
 
 
 def _validate(x: Any, null_mean: float, alpha: float, alternative: str, lower: float, upper: float) -> None:
+    for name, value in (("null_mean", null_mean), ("alpha", alpha), ("lower", lower), ("upper", upper)):
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ValueError(f"{name}={value!r} must be a real number")
     if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
         raise ValueError(f"lower={lower!r} must lie below upper={upper!r}, both finite")
     if not 0 < alpha < 1:

@@ -13,6 +13,8 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
+from theory.window_length._arguments import sequence, whole
+
 Symbol = Hashable
 Context = tuple[Symbol, ...]
 Chain = Mapping[Context, Mapping[Symbol, Any]]
@@ -37,9 +39,9 @@ def read_chains(chains: Sequence[Chain], prior: Sequence[Any]) -> tuple[tuple[Pr
 
     ValueError: no chain, a prior of another length or not a probability vector, a row that is not one, contexts of
     unequal length, a context that is reached and has no row, no unique stationary law."""
-    if isinstance(chains, Mapping) or not len(chains):
+    if isinstance(chains, Mapping) or not len(sequence(chains, "chains")):
         raise ValueError(f"chains={chains!r} must be a sequence of at least one chain")
-    if len(prior) != len(chains):
+    if len(sequence(prior, "prior")) != len(chains):
         raise ValueError(f"prior has {len(prior)} entries; chains has {len(chains)}, and each chain needs one")
     weights = dict(enumerate(prior))
     checked = _probabilities(weights, "prior")
@@ -53,13 +55,7 @@ def memory_of(processes: Sequence[Process]) -> int:
 
 def check_window(window: Any, memory: int) -> int:
     """`window` as an int. ValueError if it is not a whole number, or shorter than the memory."""
-    try:
-        length = operator.index(window)
-    except TypeError:
-        raise ValueError(f"window={window!r} must be an integer") from None
-    if length < memory:
-        raise ValueError(f"window={length} is shorter than the memory {memory} of the chains; need window >= {memory}")
-    return length
+    return whole(window, "window", memory, ", the memory of the chains")
 
 
 def window_weights(processes: Sequence[Process], prior: Sequence[Fraction], past: Context) -> tuple[Fraction, ...]:

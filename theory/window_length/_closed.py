@@ -4,10 +4,11 @@ The twin chains: symbols -1 and +1, E[next | x] = theta rho x with theta = -1 or
 p = (1 + rho) / 2, q = (1 - rho) / 2, n = window - 1 transitions seen."""
 from __future__ import annotations
 
-import operator
 from fractions import Fraction
 from math import comb, lcm
 from typing import Any
+
+from theory.window_length._arguments import rational, whole
 
 __all__ = ["ar_pair_excess", "beta_mixture_excess", "clock_pair", "sign_chain", "two_chain_envelope",
            "two_chain_excess", "two_chain_map_excess", "two_chain_zero_one_excess"]
@@ -15,7 +16,7 @@ __all__ = ["ar_pair_excess", "beta_mixture_excess", "clock_pair", "sign_chain", 
 
 def sign_chain(rho: Any) -> dict[tuple[int, ...], dict[int, Fraction]]:
     """The chain on -1, +1 with E[next | x] = rho x; |rho| <= 1."""
-    rho = Fraction(rho)
+    rho = rational(rho, "rho")
     return {(x,): {x: (1 + rho) / 2, -x: (1 - rho) / 2} for x in (-1, 1)}
 
 
@@ -25,9 +26,9 @@ def clock_pair(period: int, p: Any) -> tuple[dict[tuple[int, ...], dict[int, Fra
     From 0 the chain with parameter r steps to 1 (probability r) or to -1, then through 2, 3, ..., period - 1 and back
     to 0; the two chains have r = p and r = 1 - p. Only the step from 0 depends on r. ValueError: period < 2, p outside
     [0, 1]."""
-    p = Fraction(p)
-    if operator.index(period) < 2 or not 0 <= p <= 1:
-        raise ValueError(f"period={period!r} must be an integer >= 2 and p={p} lie in [0, 1]")
+    p, period = rational(p, "p"), whole(period, "period", 2)
+    if not 0 <= p <= 1:
+        raise ValueError(f"p={p} must lie in [0, 1]")
     steps = {-1: 2 % period, 1: 2 % period, **{s: (s + 1) % period for s in range(2, period)}}
     return tuple({(0,): {1: r, -1: 1 - r}, **{(s,): {t: Fraction(1)} for s, t in steps.items()}} for r in (p, 1 - p))
 
@@ -92,11 +93,9 @@ def beta_mixture_excess(alpha: Any, beta: Any, window: int) -> Fraction:
     alpha beta / ((alpha + beta)(alpha + beta + 1)(alpha + beta + window)); 1/(6 (window + 2)) under the uniform prior.
 
     ValueError: alpha or beta not positive, window < 0."""
-    a, b = Fraction(alpha), Fraction(beta)
+    a, b, window = rational(alpha, "alpha"), rational(beta, "beta"), whole(window, "window", 0)
     if a <= 0 or b <= 0:
         raise ValueError(f"alpha={a} and beta={b} must be positive")
-    if operator.index(window) < 0:
-        raise ValueError(f"window={window} must be at least 0")
     return a * b / ((a + b) * (a + b + 1) * (a + b + window))
 
 
@@ -110,9 +109,10 @@ def ar_pair_excess(a: float, window: int, *, step: float = 0.1) -> float:
     ValueError: |a| >= 1, another window, a step outside (0, 0.5]."""
     import numpy as np
 
+    a, step = float(rational(a, "a")), float(rational(step, "step"))
     if not abs(a) < 1:
         raise ValueError(f"a={a!r} must lie strictly between -1 and 1")
-    if operator.index(window) not in (1, 2, 3):
+    if whole(window, "window", 1) > 3:
         raise ValueError(f"window={window} must be 1, 2 or 3")
     if not 0 < step <= 0.5:
         raise ValueError(f"step={step} must lie in (0, 0.5]")
@@ -132,9 +132,7 @@ def ar_pair_excess(a: float, window: int, *, step: float = 0.1) -> float:
 
 
 def _twin(rho: Any, window: int) -> tuple[Fraction, int]:
-    value = Fraction(rho)
+    value = rational(rho, "rho")
     if not -1 < value < 1:
         raise ValueError(f"rho={value} must lie strictly between -1 and 1")
-    if operator.index(window) < 1:
-        raise ValueError(f"window={window} must be at least 1, the memory of the chains")
-    return value, operator.index(window)
+    return value, whole(window, "window", 1, ", the memory of the chains")

@@ -7,6 +7,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any, NamedTuple
 
+from theory.window_length._arguments import sequence
 from theory.window_length._chains import (
     Beliefs,
     Chain,
@@ -90,7 +91,7 @@ def bayes_predictor(chains: Sequence[Chain], prior: Sequence[Any], window: Seque
     chains' conditional means.
 
     ValueError: window shorter than P, a window that no chain produces, symbols that are not numbers."""
-    past = tuple(window)
+    past = tuple(sequence(window, "window"))
     processes, weights = read_chains(chains, prior)
     check_window(len(past), memory_of(processes))
     return forecast(processes, weights, past)
@@ -100,7 +101,7 @@ def posterior(chains: Sequence[Chain], prior: Sequence[Any], window: Sequence[Ha
     """P(chain | window), one entry a chain; the window's own stationary probability is part of the likelihood.
 
     ValueError: window shorter than P, a window that no chain produces."""
-    past = tuple(window)
+    past = tuple(sequence(window, "window"))
     processes, weights = read_chains(chains, prior)
     check_window(len(past), memory_of(processes))
     return _posterior(processes, weights, past)
