@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from causal import _bdd
 from causal._minimal import Family, minimal_sets
 from causal._plan import Region, make_plan
-from causal._reduce import Paths, Reduced
+from causal._reduce import Reduced
 from causal.errors import CausalError
+
+WHOLE = 8  # variables up to which a region is not worth splitting
 
 Agenda = tuple["Family", int, "Agenda"] | None
 Chosen = tuple[int, "Chosen"] | None
@@ -28,11 +30,10 @@ class Diagram:
     def __init__(self, reduced: Reduced, *, budget: int, deadline: float | None = None, again: bool = False) -> None:
         instance, allowed = reduced.instance, reduced.allowed
         plan = make_plan(instance, reduced.uses, reduced.parents)
-        paths = Paths(instance)
         self._universe, self._singles = reduced.universe, reduced.singles
         self._modules: dict[int, Family] = {}
         for region in plan.regions:
-            rest, others, alone = _split(reduced, region, paths)
+            rest, others, alone = _split(reduced, region)
             family = Family()
             if rest.order:
                 nodes, root, labels = _bdd.family(instance, plan, rest, others, budget, deadline, again=again)
@@ -246,10 +247,12 @@ class Diagram:
         return frozenset(found)
 
 
-def _split(reduced: Reduced, region: Region, paths: Paths) -> tuple[Region, frozenset[int], list[int]]:
+def _split(reduced: Reduced, region: Region) -> tuple[Region, frozenset[int], list[int]]:
     """(what is left of a region, who may be in a set there, the elements that flip its head by themselves)."""
     allowed, order = reduced.allowed, frozenset(region.order)
-    reached = paths.reach(region.head, order - region.heads) & order
+    if len(order) <= WHOLE:
+        return region, allowed, []
+    reached = reduced.paths.reach(region.head, order - region.heads) & order
     alone = reached & (allowed | region.heads)
     heads, left = region.heads - alone, allowed - alone
     movable: set[int] = set()

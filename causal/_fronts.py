@@ -13,8 +13,8 @@ from causal._reduce import Change, Paths
 
 FAN_IN = 6  # parents of a variable at which two paths are tried together
 MOST = 2_000  # changes in a witness that is still copied about
-SEED_MOVES = 12_000  # fronts looked at from all meetings of two paths
-MOVES = 1_500  # fronts looked at from one witness of the solver
+SEED_MOVES = 5_000  # fronts passed through from all meetings of two paths
+MOVES = 200  # fronts passed through from one witness of the solver
 
 Front = frozenset[int]
 State = tuple[Front, dict[int, int]]
@@ -40,11 +40,15 @@ class Fronts:
     def _grow(self, seeds: Iterator[State], budget: int) -> Iterator[Front]:
         near: deque[State] = deque()
         far: deque[State] = deque()  # with a variable that is only passed through
-        while budget > 0:
+        while near or budget > 0:
             state = near.popleft() if near else next(seeds, None) or (far.popleft() if far else None)
             if state is None:
                 return
-            budget -= 1
+            if state[0] not in self.seen:  # a meeting itself
+                self.seen.add(state[0])
+                if state[0] <= self.usable:
+                    yield state[0]
+            budget -= not state[0] <= self.usable  # one that may be a cause leads to more of its kind, and is free
             for front, changed in self._moves(*state):
                 if front in self.seen:
                     continue

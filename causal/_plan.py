@@ -75,14 +75,13 @@ def influence(instance: Instance, node: int) -> dict[int, int]:
     """{variable: how leaving its actual value acts on the truth of `node`}."""
     if node <= TRUE:
         return {}
-    support = sorted(instance.circuit.support(node))
-    if len(support) > MAX_TABLE or any(instance.sizes[s] > 2 for s in support):
-        return _by_syntax(instance, node)
-    entry = instance.circuit.nodes[node]
-    if entry[0] in ("and", "or", "atom", "not"):
+    if instance.circuit.nodes[node][0] in ("and", "or", "atom", "not", "atleast"):
         found = _by_syntax(instance, node)
         if BOTH not in found.values():
             return found
+    support = sorted(instance.circuit.support(node))
+    if len(support) > MAX_TABLE or any(instance.sizes[s] > 2 for s in support):
+        return _by_syntax(instance, node)
     return _by_table(instance, node, support)
 
 

@@ -16,6 +16,7 @@ from causal._plan import HINDERS, polarity
 from causal.expressions import Atom, Const, Expression, Gate, names_of
 from causal.model import Formula, Input, Table, holds
 
+SMALL = 30  # variables up to which the second look is not worth its time
 ROUNDS = 4  # of constants making more constants
 REPEATED = 10_000  # work on names that a formula mentions twice
 
@@ -28,7 +29,7 @@ class Reduced:
 
     instance  with constants in place of what cannot move; allowed: who may be in the other causes
     singles   the causes already found, as positions; universe: how many were allowed at first
-    uses, parents   see `causal._plan.polarity`"""
+    uses, parents   see `causal._plan.polarity`; paths: over the model as it was"""
 
     instance: Instance
     allowed: frozenset[int]
@@ -36,11 +37,13 @@ class Reduced:
     universe: int
     uses: dict[int, int]
     parents: dict[int, list[int]]
+    paths: Paths
 
 
-def reduce(instance: Instance, allowed: frozenset[int], singles: Iterable[int] | None = None) -> Reduced:
-    """The question without the causes that one path shows; `singles` if they are known already."""
-    found = frozenset(Paths(instance).singles() if singles is None else singles) & allowed
+def reduce(instance: Instance, allowed: frozenset[int], paths: Paths | None = None) -> Reduced:
+    """The question without the causes that one path shows; `paths` if they were looked for already."""
+    paths = paths or Paths(instance)
+    found = paths.singles() & allowed
     left, frozen = allowed - found, _immovable(instance, allowed - found, frozenset())
     for _ in range(ROUNDS):
         instance = instance.holding(frozen) if frozen else instance
@@ -48,10 +51,10 @@ def reduce(instance: Instance, allowed: frozenset[int], singles: Iterable[int] |
         useful = frozenset(at for at, sign in uses.items() if sign != HINDERS)
         left &= useful
         more = _immovable(instance, left, frozen | (frozenset(range(len(instance.names))) - useful))
-        if not uses.keys() & more:
-            break
+        if not (useful if len(instance.names) <= SMALL else uses.keys()) & more:
+            break  # in a small model, one that only hinders costs less left alone than made a constant
         frozen = more
-    return Reduced(instance, left, tuple(sorted(found)), len(allowed), uses, parents)
+    return Reduced(instance, left, tuple(sorted(found)), len(allowed), uses, parents, paths)
 
 
 def _immovable(instance: Instance, allowed: frozenset[int], frozen: frozenset[int]) -> frozenset[int]:

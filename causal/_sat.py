@@ -96,11 +96,10 @@ def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, d
 
     First those that one path shows, then sizes up to `by_size_up_to` in order, then the rest in the order of the
     solver. Raises OutOfTime."""
-    paths = Paths(instance)
-    singles = reduced.singles if reduced else sorted(paths.singles() & allowed)
-    yield from ((1, frozenset({at})) for at in singles)
+    paths = reduced.paths if reduced else Paths(instance)
+    yield from ((1, frozenset({at})) for at in sorted(paths.singles() & allowed))
     if reduced is None:
-        reduced = reduce(instance, allowed, singles)
+        reduced = reduce(instance, allowed, paths)
     frozen = frozenset(at for at, sign in reduced.uses.items() if sign == HINDERS)
     search = Search(Encoding(reduced.instance, reduced.allowed, frozen=frozen), deadline)
     try:
@@ -133,7 +132,7 @@ def _by_size(search: Search, last: int, paths: Paths) -> Iterator[tuple[int, fro
                 yield from search.take(fronts.pairs())
             while search.solve(bound):
                 cause, changed = search.chosen(), search.changed()
-                yield from search.take(itertools.chain([cause], fronts.like(cause, changed) if size > 1 else ()))
+                yield from search.take(itertools.chain([cause], fronts.like(cause, changed)))
             yield size, None
 
 
