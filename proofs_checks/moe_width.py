@@ -195,21 +195,21 @@ def adam_updates(ratio: Any) -> Checks:
 def adam_collapse(form: Any) -> Checks:
     kind = {**MUP, "optimiser": "adam", "learning_rate": 0.2, "adam_epsilon": worst(form.given, (0.0, 0.1))}
     yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=6, kinds=(kind,), widths=SMALL),
-                                form.exponent, tol=0.12, widths=SMALL, lower=-1.5, upper=0.5, chunk=60)
+                                form.exponent, tol=0.12, widths=SMALL, lower=-1.25, upper=0.25, chunk=60)
 
 
 @evidence(thy.collapse)
 def collapse(form: Any) -> Checks:
     kind = {**MUP, **EXPERTS[worst(form.given, (False, True))]}
     yield exponent.slope_within(partial(exact.growth, quantity="expert_distance", t=5, kinds=(kind,)), form.exponent, tol=0.08,
-                                widths=exact.WIDTHS, lower=-1.5, upper=0.5, chunk=60)
+                                widths=exact.WIDTHS, lower=-1.25, upper=0.25, chunk=60)
 
 
 @evidence(thy.late_specialisation)
 def late_specialisation(form: Any) -> Checks:
     sample = partial(exact.growth, quantity="expert_distance", t=worst(form.given, (40, 3)), widths=SMALL,
                      kinds=({**MUP, "learning_rate": 6.0},))
-    yield exponent.slope_within(sample, form.exponent, tol=0.08, widths=SMALL, lower=-1.5, upper=0.5, chunk=60)
+    yield exponent.slope_within(sample, form.exponent, tol=0.08, widths=SMALL, lower=-1.25, upper=0.25, chunk=60)
 
 
 @evidence(thy.trilemma)
@@ -217,7 +217,7 @@ def trilemma(form: Any) -> Checks:
     kinds = tuple({"gate": form.gate, "active": 2, "parametrisation": p, **EXPERTS[worst(form.given, (False, True))]}
                   for p in ("ntp", "gamma(0.75)", "mup"))
     yield exponent.slope_within(partial(exact.growth, quantity="feature_move*expert_distance", t=1, kinds=kinds),
-                                form.exponent, tol=0.08, widths=exact.WIDTHS, lower=-1.5, upper=0.5, chunk=60)
+                                form.exponent, tol=0.08, widths=exact.WIDTHS, lower=-1.25, upper=0.25, chunk=60)
 
 
 @evidence(thy.topk_breaks_symmetry)
@@ -234,10 +234,10 @@ def _of_row(row: thy.Row) -> Any:
     targets = (row.exponent - HALF, *row.wrong.values(), row.exponent + HALF)
 
     def exponent_of_row(value: Any) -> Checks:
-        # slopes of single runs have deviations of 0.02 to 0.3; the bounds lie at least 1 from the exponent
+        # slopes of single runs have deviations of 0.02 to 0.3; the bounds lie 0.75 or more from the exponent on either side
         yield exponent.slope_within(partial(exact.growth, quantity=row.quantity, t=row.t, kinds=kinds, widths=row.widths),
-                                    value, tol=row.tolerance, widths=row.widths, lower=float(min(targets)) - 0.5,
-                                    upper=float(max(targets)) + 0.5, chunk=60)
+                                    value, tol=row.tolerance, widths=row.widths, lower=float(min(targets)) - 0.25,
+                                    upper=float(max(targets)) + 0.25, chunk=60)
 
     exponent_of_row.__name__ = exponent_of_row.__qualname__ = row.fact
     return exponent_of_row
