@@ -159,7 +159,8 @@ def test_a_procedure_that_dies_gives_its_reason_and_nothing_empty():
     row = report.variant_record(Trial(claim), "crash")
     assert row["problems"] == ["the procedure died after 0 checks: ZeroDivisionError: integer division or modulo by zero "
                                f"(line {claim.mutants['crash'].__code__.co_firstlineno} of <lambda>)"]
-    assert block("dying", row).startswith("the procedure died after 0 checks\n") and ": \n" not in block("dying", row) + "\n"
+    text = block("dying", row)
+    assert text.startswith("the procedure died after 0 checks: ZeroDivisionError\n") and ": \n" not in text + "\n"
 
 
 def test_a_procedure_that_dies_late_says_what_came_before():
@@ -191,3 +192,16 @@ def test_a_vacuous_check_says_so_without_an_empty_scope():
 def test_what_was_left_out_on_request_is_no_failure_and_a_failing_claim_is_one():
     assert failures.left_out("not judged: 1 checks below SYMBOLIC were left out")
     assert not failures.left_out("not judged: the claim itself fails") and not failures.left_out("SURVIVED: x")
+
+
+@pytest.mark.parametrize(("problem", "said"), [
+    ("TRUE, not a mutant: symbolic proves it on the whole domain; move it to also_true", "TRUE, not a mutant"),
+    ("idle: exhaustive (check 2) holds on every false variant: it distinguishes nothing", "idle: exhaustive (check 2)"),
+    ("falsify does not separate: the claim fails at the witness (1, 2) too, and much more", "falsify does not separate"),
+    ("contradiction on half: symbolic proves on the whole domain what falsify refutes", "contradiction on half"),
+    ("the procedure yields other checks when it is called again", "the procedure yields other checks when it is called again"),
+    ("the procedure died after 0 checks: ZeroDivisionError: integer division or modulo by zero (line 3 of <lambda>)",
+     "the procedure died after 0 checks: ZeroDivisionError")])
+def test_a_headline_stands_alone_and_is_short(problem: str, said: str):
+    found = failures.headline({"problems": [problem], "evidence": [None], "true": True})
+    assert found == said and len(found) <= 60

@@ -18,6 +18,7 @@ from proofs_checks.harness.judge import CLAIM_FAILS
 __all__ = ["block", "headline", "left_out", "names_of", "place", "reproduction", "sides", "told"]
 
 LONG = 300  # characters of a witness on one line
+SHORT = 60  # characters of a headline that is cut at a colon
 SIDE = 60  # characters of a side of a comparison
 
 
@@ -42,7 +43,12 @@ def headline(record: Mapping[str, Any]) -> str:
             return "vacuous: no case was examined"
         at = place(row)
         return f"fails at {at}" if at and len(at) <= 40 else f"{row['engine']}: {row['verdict'].lower()}"
-    return first.split(": ")[0] if len(first) > 60 else first
+    if first.startswith("idle: "):
+        return first.split(" holds on ")[0]
+    parts = first.split(": ")
+    while len(parts) > 1 and len(": ".join(parts)) > SHORT:
+        parts.pop()
+    return ": ".join(parts)
 
 
 def place(row: Mapping[str, Any], width: int = LONG) -> str:
