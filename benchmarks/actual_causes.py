@@ -1,7 +1,7 @@
 """What `causal.actual_causes` can do, measured in one run: `python benchmarks/actual_causes.py [PART...] [--seeds N]`.
 
 Parts: agreement, fifteen, hundred, three_hundred, coherent, tree, large, listing, multivalued, peers. Times are CPU seconds
-of single runs on whatever machine this is; time limits are wall seconds. Compare ratios within a run. Models come from
+of single runs on whatever machine this is. Compare ratios within a run. Models come from
 `causal.random_models`, parents anywhere among the predecessors."""
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from causal import CausalModel, actual_causes  # noqa: E402  # after the path
 from causal.random_models import FAMILIES, Case, random_case  # noqa: E402
 
 LITERAL = 256  # states up to which the letter of the definition is asked as well
+STRETCH = 3  # wall seconds allowed for a CPU second: the machine is shared
 CERTIFIED = 3  # causes up to this size are asked for where the whole family is out of reach
 
 
@@ -114,13 +115,13 @@ def fifteen(seeds: int) -> None:
 
 
 def complete(title: str, families: tuple[str, ...], nodes: int, seeds: int, limit: float) -> None:
-    """Complete families under a time limit, else complete up to a size."""
+    """Complete families within `limit` CPU seconds, else complete up to a size."""
     for family in families:
         times, counts, partial = [], [], 0
         for seed in range(seeds):
             case = random_case(family, nodes, seed)
-            found, seconds = timed(lambda case=case: actual_causes(*case, time_limit=limit))
-            if found.complete:
+            found, seconds = timed(lambda case=case: actual_causes(*case, time_limit=limit * STRETCH))
+            if found.complete and seconds <= limit:
                 times.append(seconds)
                 counts.append(found.count)
             else:
@@ -151,7 +152,7 @@ def large(seeds: int) -> None:
         for seed in range(seeds):
             case = random_case(family, 5000, seed, window=200)
             firsts.append(timed(lambda case=case: next(iter(actual_causes(*case, limit=1))))[1])
-            two, seconds = timed(lambda case=case: actual_causes(*case, max_size=2, time_limit=20))
+            two, seconds = timed(lambda case=case: actual_causes(*case, max_size=2, time_limit=20 * STRETCH))
             done += two.complete_up_to >= 2
             seconds_two.append(seconds)
         show("n=5000", f"{family:9}", f"first median {median(firsts):.2f} s, worst {max(firsts):.2f} s",

@@ -17,7 +17,8 @@ from tests.test_causal_engines import random_effect, random_model
 def questions() -> list[tuple[Any, Any, Any]]:
     """Models of up to 9 variables of 2 to 4 values, simple and compound effects."""
     draw = random.Random(4)
-    found: list[tuple[Any, Any, Any]] = [tuple(random_case(f, n, s)) for f in FAMILIES for n in (6, 9) for s in range(8)]
+    cases = (random_case(f, n, s) for f in FAMILIES for n in (6, 9) for s in range(8))
+    found: list[tuple[Any, Any, Any]] = [(c.model, c.context, c.effect) for c in cases]
     for _ in range(120):
         model = random_model(draw)
         found.append((model, {}, random_effect(draw, model)))
