@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 
 from proofs_checks.engines.portfolio._domain import undefined
 from proofs_checks.engines.portfolio._search import Search
-from proofs_checks.engines.smt._decide import TRUST, decide
+from proofs_checks.engines.smt._decide import TRUST, Found, decide
 from proofs_checks.harness.certificate import seal
 from proofs_checks.harness.checkers._reduction import Case
 from proofs_checks.harness.language import Problem
@@ -163,37 +164,50 @@ def _ladder(case: Case, domain: list[Any], deadline: float) -> dict[str, Any] | 
 
 
 def algebra(problem: Problem, seed: int, deadline: float, cancelled: Never) -> Iterator[Report]:
-    """z3, z3 with lemmas, sums of squares, z3 again."""
+    """z3, z3 with lemmas, sums of squares; then z3 with the rest of the time beside sums of squares with more."""
     search = Search(problem, seed, cancelled)
+    found = decide(problem.subject, timeout_ms=150, cancelled=cancelled)
+    yield from _of_z3(problem, search, found)
+    if cancelled() or any(map(search.refutes, found.points)):
+        return
+    instances = found.body["instances"] if found.body is not None else []
+    body = _by_squares(problem, instances, _until(min(deadline, time.monotonic() + 1.5), cancelled))
+    yield _of_squares(problem, body)
+    if body is not None or found.verdict == "holds" or cancelled():
+        return
+    later: list[Found] = []
 
-    def left() -> int:
-        return max(0, int(1000 * (deadline - time.monotonic())))
+    def look() -> None:
+        left = max(1, int(1000 * (deadline - time.monotonic())))
+        later.append(decide(problem.subject, timeout_ms=left, cancelled=cancelled))
 
-    decided = False
-    for limit in (150, 2500, 10 ** 6):
-        if cancelled():
-            return
-        if not decided:
-            found = decide(problem.subject, timeout_ms=min(limit, left()), cancelled=cancelled)
-            if found.verdict == "holds" and found.body is not None:
-                decided = True
-                yield {"stage": "z3", "verdict": "holds", "certificate": sealed(problem, found.body),
-                       "trusted": [TRUST], "engine": "smt"}
-            for point in found.points:
-                if search.refutes(point):
-                    yield witness_report(problem, search.shrunk(point), "z3 model")
-                    return
-            if not decided:
-                yield {"stage": "z3", "verdict": "open", "reason": found.reason}
-        if limit == 10 ** 6 or cancelled() or (decided and limit > 150):
-            return
-        instances = found.body["instances"] if found.body is not None else []
-        until = min(deadline, time.monotonic() + (1.5 if limit == 150 else 3.0))
-        body = _by_squares(problem, instances, _until(until, cancelled))
-        if body is not None:
-            yield {"stage": "squares", "verdict": "holds", "certificate": sealed(problem, body), "engine": "sos"}
-            return
-        yield {"stage": "squares", "verdict": "open", "reason": "no certificate found"}
+    thread = threading.Thread(target=look, daemon=True)  # z3 works outside Python's lock
+    thread.start()
+    until = _until(min(deadline, time.monotonic() + 3.0), cancelled)
+    body = _by_squares(problem, [], lambda: until() or bool(later and later[0].verdict == "holds"))
+    yield _of_squares(problem, body)
+    if body is None:
+        thread.join(max(0.0, deadline - time.monotonic()))
+        if later:
+            yield from _of_z3(problem, search, later[0])
+
+
+def _of_z3(problem: Problem, search: Search, found: Found) -> Iterator[Report]:
+    if found.verdict == "holds" and found.body is not None:
+        yield {"stage": "z3", "verdict": "holds", "certificate": sealed(problem, found.body), "trusted": [TRUST],
+               "engine": "smt"}
+        return
+    point = next(filter(search.refutes, found.points), None)
+    if point is not None:
+        yield witness_report(problem, search.shrunk(point), "z3 model")
+    else:
+        yield {"stage": "z3", "verdict": "open", "reason": found.reason}
+
+
+def _of_squares(problem: Problem, body: dict[str, Any] | None) -> Report:
+    if body is None:
+        return {"stage": "squares", "verdict": "open", "reason": "no certificate found"}
+    return {"stage": "squares", "verdict": "holds", "certificate": sealed(problem, body), "engine": "sos"}
 
 
 def warm(role: str) -> None:
