@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
 
 from causal._circuit import TRUE
@@ -200,6 +201,7 @@ class CuddKernel:
         return nodes, root, names
 
 
+@cache
 def have_cudd() -> bool:
     """Whether `dd.cudd` can be imported."""
     from importlib.util import find_spec

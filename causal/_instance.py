@@ -8,7 +8,7 @@ from typing import Any
 from causal._circuit import FALSE, TRUE, Circuit
 from causal.errors import CausalError, EventNotTrue, UnknownVariable
 from causal.expressions import Atom, Const, Expression, Gate, bind, names_of, parse_expression
-from causal.model import CausalModel, Formula, Input, Table
+from causal.model import CausalModel, Formula, Input, Table, holds
 
 Effect = Mapping[str, Any] | str | Expression
 
@@ -52,7 +52,7 @@ class Instance:
     @property
     def true_here(self) -> bool:
         """Whether the effect holds in the context."""
-        return self.circuit.evaluate(self.effect, self.actual)
+        return holds(self.expression, self.values)
 
     def demand_true(self) -> None:
         """EventNotTrue, with the actual values, unless the effect holds."""
