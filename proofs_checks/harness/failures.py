@@ -12,8 +12,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from proofs_checks.harness.evidence import Check, Evidence, Verdict
-from proofs_checks.harness.fingerprint import _syntax
 from proofs_checks.harness.judge import CLAIM_FAILS
+from proofs_checks.harness.syntax import syntax
 
 __all__ = ["block", "headline", "left_out", "names_of", "place", "reproduction", "sides", "told"]
 
@@ -176,7 +176,7 @@ class _Apart:
 
 def _taken_apart(predicate: FunctionType) -> Any:
     """The predicate with `return a == b` made into `return (a, "==", b)`; None if it returns no plain comparison."""
-    node: Any = _syntax(predicate.__code__)
+    node: Any = syntax(predicate.__code__)
     if node is None:
         return None
     copied = ast.parse(ast.unparse(node)).body[0]

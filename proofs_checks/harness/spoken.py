@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from proofs_checks.harness.fingerprint import _syntax, _without_docstring
+from proofs_checks.harness.syntax import syntax, without_docstring
 
 __all__ = ["differences", "said"]
 
@@ -56,14 +56,14 @@ def _said(value: Any, depth: int) -> str:
 
 
 def _function(function: FunctionType, depth: int) -> str:
-    node: Any = _syntax(function.__code__)
+    node: Any = syntax(function.__code__)
     if node is None:
         return f"{function.__name__} (no source)"
     if isinstance(node, ast.Lambda):
         text = ast.unparse(node)
     else:
         text = f"{node.name}({ast.unparse(node.args)})"
-        body = _without_docstring(node.body)
+        body = without_docstring(node.body)
         if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
             text += f": {ast.unparse(body[0].value)}"
         else:
