@@ -232,6 +232,17 @@ def _waves_of_a_wire() -> tuple[Any, Any]:
     return (middle[:, None] + half[:, None] * node).ravel(), (half[:, None] * weight).ravel()
 
 
+@lru_cache(maxsize=1)
+def waves_less_logarithm() -> Any:
+    """c - log(2)/2, where the integral of sqrt(1 + u^2) - u up to U is log(U)/2 + c as U -> oo."""
+    from sympy import exp, integrate, log, symbols
+
+    w, W, left = symbols("w W left", positive=True)  # u = sinh w, U = sinh W, left = exp(-2 W)
+    whole = integrate((1 + exp(-2 * w)) / 2, (w, 0, W))  # (cosh w - sinh w) cosh w dw
+    logarithm = W + log(1 - left)  # of 2 U
+    return (whole.expand().subs(exp(-2 * W), left) - logarithm / 2).expand().subs(left, 0)
+
+
 def along_a_wire(kappa: float, x: float) -> float:
     """4 pi (sigma - flat) per line density and curvature, to first order, at x beside a wire at height 1 along the waves of
     ground cos(kappa y): the wire's waves are exp(-s) / s each way, and (|k||p| - k.p)/s is sqrt(s^2 + kappa^2) - s."""

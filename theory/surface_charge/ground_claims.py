@@ -2,7 +2,6 @@
 replacement, and in which sense the identity is good far from tight curvature. Densities are 4 pi sigma / charge."""
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -108,20 +107,27 @@ long_wire = Claim(
 
 
 
-def _cut_at(length: float) -> Callable[[float, float], float]:
-    """What curvature 1 along a wire adds to 4 pi sigma per line density, if it counts for `length`/kappa either way."""
-    return lambda kappa, rho: 2 * math.log(2 * length / (kappa * rho)) - 2
+def _cut_at(length: str) -> Callable[[Any, Any], Any]:
+    """What curvature 1 along a wire adds to 4 pi sigma per line density, if it counts for `length`/kappa either way: a
+    function of kappa and rho, numbers or symbols, that gives a sympy expression."""
+
+    def along(kappa: Any, rho: Any) -> Any:
+        from sympy import log, sympify
+
+        return 2 * log(2 * sympify(length)) - 2 * log(sympify(kappa)) - 2 * log(sympify(rho)) - 2
+
+    return along
 
 
-_HORIZON = math.exp(1.5 - 0.5772156649015329)  # Euler's constant
-rolling_wire: Claim[Callable[[float, float], float]] = Claim(
+_ROLLING = _cut_at("exp(3/2 - EulerGamma)")
+rolling_wire: Claim[Callable[[Any, Any], Any]] = Claim(
     id="surface_charge.rolling_wire", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
     statement=r"\text{infinite wire over } z = \varepsilon\cos(\kappa y) \text{ along it},\ \kappa\rho \to 0:\ 4\pi(\sigma -"
               r" \sigma_{\mathrm{flat}})/\lambda = k_\parallel \left(2\ln\tfrac{2L}{\rho} - 2\right) + O(\kappa\rho),\ L ="
               r" e^{3/2-\gamma}/\kappa",
-    form=_cut_at(_HORIZON),
-    mutants={"one_over_kappa": _cut_at(1.0), "quarter_of_a_wave": _cut_at(math.pi / 2), "half_a_wave": _cut_at(math.pi),
-             "mean_curvature": lambda kappa, rho: math.log(2 * _HORIZON / (kappa * rho)), "across": lambda kappa, rho: 2.0},
+    form=_ROLLING,
+    mutants={"one_over_kappa": _cut_at("1"), "quarter_of_a_wave": _cut_at("pi/2"), "half_a_wave": _cut_at("pi"),
+             "mean_curvature": lambda kappa, rho: (_ROLLING(kappa, rho) + 2) / 2, "across": lambda kappa, rho: 2},
     note="What a straight wire of half-length L over ground of one curvature would give (`long_wire`): curvature along a wire"
          " counts for 0.40 of the ground's wavelength either way and no further. Extended to 40 heights over waves of 10"
          " heights, the three-term correction is three times too large.")
