@@ -312,6 +312,7 @@ class Builder:
                 stack += waiting
             else:
                 stack.pop()
+                self._tick()
                 self._memo[node] = self._gate(circuit.nodes[node])
         return self._memo[root]
 

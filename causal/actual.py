@@ -34,6 +34,7 @@ def actual_causes(model: CausalModel, context: Mapping[str, Any], effect: Effect
     engine       auto, sat, zdd (diagram), witness_map, definition (brute force by the letter of AC1-AC3)
     exclude, candidates   names that may not, and names that alone may, be in a cause
     max_size, limit, time_limit (seconds)   stop early; `.complete` and `.complete_up_to` say what is known
+                 the clock is looked at between steps; a single step on a large diagram can overrun it
 
     EventNotTrue if the effect does not hold; UnknownVariable, DomainError, CausalError naming the argument.
 
