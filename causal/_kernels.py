@@ -36,10 +36,13 @@ def rows_of(values: Any, name: str) -> np.ndarray:
 
 def squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Squared distances (len a, len b), by differences: the expansion into squares would cancel."""
-    result = np.zeros((len(a), len(b)))
-    for column in range(a.shape[1]):
-        result += (a[:, column, None] - b[None, :, column]) ** 2
-    return result
+    result = a[:, :1] - b[:, 0]
+    result *= result
+    for column in range(1, a.shape[1]):
+        difference = a[:, column, None] - b[:, column]
+        difference *= difference
+        result += difference
+    return np.asarray(result)
 
 
 def median_distance(rows: np.ndarray) -> float:
@@ -47,11 +50,42 @@ def median_distance(rows: np.ndarray) -> float:
     else the least positive median of the others."""
     if len(rows) > MEDIAN_ROWS:
         rows = rows[np.random.default_rng(0).permutation(len(rows))[:MEDIAN_ROWS]]
-    distances = np.sqrt(squares(rows, rows)[np.triu_indices(len(rows), 1)])
-    if middle := float(np.median(distances)):
+    if rows.shape[1] == 1 and len(rows) > 100 and (middle := _median_of_differences(np.sort(rows[:, 0]))):
         return middle
-    positive = distances[distances > 0]
-    return float(np.median(positive)) if positive.size else 1.0
+    distances = squares(rows, rows)[np.triu_indices(len(rows), 1)]
+    return _root_median(distances) or _root_median(distances[distances > 0]) or 1.0
+
+
+def _root_median(values: np.ndarray) -> float:
+    """Median of the square roots; 0 of nothing."""
+    upper = len(values) // 2
+    lower = upper - (len(values) + 1) % 2
+    return float(np.sqrt(np.partition(values, (lower, upper))[[lower, upper]]).mean()) if len(values) else 0.0
+
+
+def _median_of_differences(u: np.ndarray) -> float:
+    """Median of u_j - u_i, i < j, of increasing u: bisection by counts until few pairs are left, which are listed."""
+    n = len(u)
+    pairs = n * (n - 1) // 2
+    ranks = (pairs - 1) // 2, pairs // 2
+    own = np.arange(1, n + 1)
+    low, high = 0.0, float(u[-1] - u[0])
+    first, last = own, np.full(n, n)  # of row i, the pairs in (low, high] have first_i <= j < last_i
+    for _ in range(60):
+        if int((last - first).sum()) <= n or not low < (middle := (low + high) / 2) < high:
+            break
+        found = np.maximum(np.searchsorted(u, u + middle, side="right"), own)
+        if int((found - own).sum()) > ranks[0]:
+            high, last = middle, found
+        else:
+            low, first = middle, found
+    below, sizes = int((first - own).sum()), last - first
+    rows = np.repeat(np.arange(n), sizes)
+    left = np.sort(u[np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + first[rows]] - u[rows])
+    if ranks[1] - below >= len(left):  # the upper of the two middle pairs lies just beyond
+        beyond = last < n
+        left = np.append(left, (u[np.minimum(last, n - 1)] - u)[beyond].min())
+    return float((left[ranks[0] - below] + left[ranks[1] - below]) / 2)
 
 
 def moments_exact(u: np.ndarray, v: np.ndarray) -> Moments:
@@ -132,5 +166,7 @@ def features(rows: np.ndarray, seed: int, landmarks: int) -> tuple[np.ndarray, f
     points = sample[pivots]
     lower = np.tril(factor[pivots, :len(pivots)])  # Cholesky factor of K at the landmarks
     inverse = np.linalg.solve(lower, np.eye(len(pivots)))
-    phi = np.exp(-squares(rows, points)) @ inverse.T
-    return phi, float(max(n - np.sum(phi * phi), 0.0) / n)
+    kernel = squares(rows, points)
+    np.exp(np.negative(kernel, out=kernel), out=kernel)
+    phi = kernel @ inverse.T
+    return phi, float(max(n - np.vdot(phi, phi), 0.0) / n)

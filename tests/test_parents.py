@@ -162,6 +162,15 @@ def test_the_median_bandwidth_uses_a_seeded_sample_of_long_tables():
     assert median_distance(u) == median_distance(kept)
 
 
+def test_the_median_distance_is_that_of_all_pairs():
+    rng = np.random.default_rng(4)
+    for u in (rng.normal(size=151), rng.normal(size=152), 1.0 * rng.integers(0, 5, size=203), 1 + 1e-9 * rng.normal(size=120),
+              rng.exponential(size=160) ** 6, np.where(rng.random(140) < 0.8, 0.0, rng.normal(size=140))):
+        distances = np.abs(u[:, None] - u[None])[np.triu_indices(len(u), 1)]
+        middle = np.median(distances) or np.median(distances[distances > 0])
+        assert median_distance(u[:, None]) == pytest.approx(middle, rel=1e-6 if u.std() < 1e-6 else 1e-12)
+
+
 @pytest.mark.parametrize(("call", "said"), [
     (lambda x, y: hsic(x, y[:-1]), "x has 200 rows, y 199"), (lambda x, y: hsic(x, y, method="fast"), "method='fast'"),
     (lambda x, y: hsic(x, y, bandwidth=0.0), "bandwidth=0.0"), (lambda x, y: hsic(x * np.nan, y), "nan"),
