@@ -16,7 +16,7 @@ from proofs_checks.harness.certificate import SCHEMA, claim_hash
 
 __all__ = ["CertificateError", "examine", "recheck"]
 
-KINDS = ("sos", "interval", "ladder", "lemma", "identity", "histogram", "witness", "replay", "implication")
+KINDS = ("sos", "interval", "ladder", "lemma", "identity", "histogram", "witness", "replay", "implication", "causes")
 _HASH = re.compile(r"[0-9a-f]{16,64}")
 
 
