@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -66,7 +66,7 @@ class Cache:
         if isinstance(kept, bool):
             return kept
         found = bool(check.at(witness))
-        if time.perf_counter() - start > QUICK:
+        if isinstance(witness, Mapping) or time.perf_counter() - start > QUICK:  # a stream may be quick in this process only
             self._write(path, key, "survives", found)
         return found
 
