@@ -43,7 +43,9 @@ class IndRM:
     After `fit`: `parents_` (names, or column numbers of an array), `status_`, `table_` (every set, in order of variance),
     `ties_`, `graph_` (edges parent -> target), `p_value_`, `variance_`, `screened_`, `constant_`, `copies_`, `collinear_`.
     status_   "selected"; "only_empty_admissible": nothing but the empty set passed, so that y has no parents here or an
-              assumption fails, which cannot be told apart; "not_unique": other sets do as well, see `ties_`;
+              assumption fails, which cannot be told apart; "not_unique": the data do not tell the answer from the sets in
+              `ties_`, be it that they do as well (a copy of a column), that a member does not look more like a parent than
+              like a child (then the set without it is there), or that the answer's p-value is below 0.05;
               "deterministic_column": some column determines y, which no noise model explains
 
     What cannot be detected. If a hidden variable enters y, the answer may be an instrument or another ancestor, returned
@@ -94,11 +96,15 @@ class IndRM:
             return self
         ranked = _search.risks(problem, searched, self.max_size, map if executor is None else executor.map)
         accepted = _search.first_accepted(problem, ranked, self.alpha)
-        chosen = _search.smallest_as_good(problem, ranked, accepted, self.alpha)
+        good = _search.smallest_as_good(problem, ranked, accepted, self.alpha)
+        chosen, larger = _search.without_bystanders(problem, good, self.alpha)
         if chosen and problem.fine(chosen).risk < _search.DETERMINED:
             self._keep("deterministic_column", chosen, [], ranked)
             return self
-        rivals = _search.ties(problem, ranked, chosen, self.alpha) if chosen else []
+        rivals = []
+        if chosen:
+            rivals = [*_search.ties(problem, ranked, chosen, self.alpha), *larger]
+            rivals += _search.in_question(problem, ranked, chosen, self.alpha)
         self._keep("selected" if chosen else "only_empty_admissible", chosen, rivals, ranked)
         return self
 
@@ -107,7 +113,7 @@ class IndRM:
         self._chosen, self._ranked = chosen, ranked
         self.parents_ = [groups[j][0] for j in chosen]
         everything = [frozenset(names) for s in (chosen, *rivals) for names in product(*(groups[j] for j in s))]
-        self.ties_ = [s for s in everything if s != frozenset(self.parents_)]
+        self.ties_ = [s for s in dict.fromkeys(everything) if s != frozenset(self.parents_)]
         self.status_ = "not_unique" if self.ties_ and status == "selected" else status
         rows = [Row(frozenset(groups[j][0] for j in s), problem.fitted(s).risk * unit, problem.fitted(s).standard_error * unit,
                     problem.p_values.get(s)) for s in ranked]

@@ -9,7 +9,7 @@ WORDS = {
     "selected": "The parents are {parents}, at level {alpha:g}.",
     "only_empty_admissible": "No parents: every set that predicts the target leaves a dependent residual. Either the target "
                              "has no parents among these columns, or an assumption fails; the data cannot tell which.",
-    "not_unique": "Not unique: {parents} is one of {ties} sets that do equally well.",
+    "not_unique": "Not unique: {parents} is one of {ties} sets that these data do not tell apart.",
     "deterministic_column": "{parents} determines the target up to a millionth of its variance: a copy, a unit conversion or a "
                             "consequence, not a cause with noise. Leave it out and try again.",
 }
@@ -32,7 +32,7 @@ def summary(model: Any) -> str:
              + ("." if model.p_value_ is None else f", p = {model.p_value_:.3g}."),
              f"{len(model.table_)} sets of {len(model.screened_)} columns ranked, {tested} tested."]
     if model.ties_:
-        lines.append("Equally good: " + ", ".join(named(s) for s in model.ties_[:10]))
+        lines.append("As good, or in question: " + ", ".join(named(s) for s in model.ties_[:10]))
     if nearly := model.sensitivity():
         lines.append("Runners-up (set, residual variance, p):")
         lines += [f"  {named(r.variables):40} {r.variance:.4g}  {r.p_value:.3g}" for r in nearly]

@@ -3,8 +3,11 @@
 Statistic. Ranks of the residual go through Legendre polynomials h_1 ... h_4: h_2 sees the conditional variance (which is
 what a descendant of the target mostly disturbs), h_3 skewness, h_4 tails, h_1 misfit. For each, the sum of squared
 products with (P) an orthonormal basis of the columns' normal scores, their squares and products, and (R) the smoother's
-own basis, weighted by its shrinkage: an HSIC of the rank with the smoother's kernel. Eight statistics; -log of their
-p-values are added up, and the sum has its own null law from the same replicates.
+own basis, weighted by its shrinkage: an HSIC of the rank with the smoother's kernel. For least squares a third, (E): the
+same polynomials of the ranks of each column's innovation, what the other columns do not explain of it linearly; in a linear
+model with a child of the target, residual and innovation are two mixtures of the same two noises, and nothing else dilutes
+their dependence. Eight or twelve statistics; -log of their p-values are added up, and the sum has its own null law from the
+same replicates.
 
 Null law. Residual bootstrap through the same smoother: y* = pilot + resampled residual, refitted. Three corrections bring the
 size near its level (`benchmarks/parents.py size`). Fitted residuals are a blurred version of the noise, so the pool is
@@ -25,14 +28,17 @@ SHARPENING_REPLICATES = 20
 SMALLEST = float(np.finfo(float).tiny)
 
 
-def p_value(smoother: Smoother, columns: Sequence[Column], y: np.ndarray, replicates: int, seed: int) -> float:
-    """p-value of "y minus the smoother's function is independent of the columns"; never 0."""
+def p_value(smoother: Smoother, columns: Sequence[Column], y: np.ndarray, replicates: int, seed: int,
+            innovations: Sequence[np.ndarray] = ()) -> float:
+    """p-value of "y minus the smoother's function is independent of the columns"; never 0.
+
+    innovations   functions (n,) of the columns that are looked at one by one"""
     rng = np.random.default_rng(seed)
     residual = smoother.studentised(y)
     pilot = _pilot(smoother).fit(y)
     pool = _sharpened(smoother, residual, pilot, rng)
     drawn = pilot[:, None] + pool[rng.integers(0, len(y), size=(len(y), replicates))]
-    return _combined(smoother, columns, residual, smoother.studentised(drawn))
+    return _combined(smoother, columns, residual, smoother.studentised(drawn), innovations)
 
 
 def bootstrap_p_value(looked_at: Smoother, columns: Sequence[Column], residual: np.ndarray, fitted: np.ndarray,
@@ -44,10 +50,13 @@ def bootstrap_p_value(looked_at: Smoother, columns: Sequence[Column], residual: 
     return _combined(looked_at, columns, residual, residuals_of(drawn))
 
 
-def _combined(smoother: Smoother, columns: Sequence[Column], residual: np.ndarray, replicates: np.ndarray) -> float:
+def _combined(smoother: Smoother, columns: Sequence[Column], residual: np.ndarray, replicates: np.ndarray,
+              innovations: Sequence[np.ndarray] = ()) -> float:
     kept = smoother.leverage <= np.quantile(smoother.leverage, TRUSTED)
     basis, polynomials = (m[kept] - m[kept].mean(axis=0) for m in (smoother.basis[:, 1:], _polynomials(columns)))
-    found = _statistics(basis, smoother.shrink[1:], polynomials, np.column_stack([residual[kept], replicates[kept]]))
+    own = [np.column_stack(_legendre(_places(e[kept][:, None])[:, 0])) for e in innovations]
+    alone = np.column_stack([m - m.mean(axis=0) for m in own]) if own else None
+    found = _statistics(basis, smoother.shrink[1:], polynomials, alone, np.column_stack([residual[kept], replicates[kept]]))
     evidence = -np.log(np.maximum([_tail(row, row[1:]) for row in found], SMALLEST)).sum(axis=0)
     return float(max(_tail(evidence[:1], evidence[1:])[0], SMALLEST))
 
@@ -82,18 +91,31 @@ def _polynomials(columns: Sequence[Column]) -> np.ndarray:
     return q[:, 1:][:, np.abs(np.diag(r))[1:] > 1e-8 * np.sqrt(len(g))]
 
 
-def _statistics(basis: np.ndarray, weights: np.ndarray, polynomials: np.ndarray, residuals: np.ndarray) -> np.ndarray:
-    """Eight statistics (rows) of each column of residuals."""
-    n = len(residuals)
-    ranks = np.empty(residuals.shape)
-    np.put_along_axis(ranks, np.argsort(residuals, axis=0, kind="stable"), np.arange(n, dtype=float)[:, None], axis=0)
-    u = (2 * ranks + 1) / n - 1
-    squares = u * u
+def _statistics(basis: np.ndarray, weights: np.ndarray, polynomials: np.ndarray, alone: np.ndarray | None,
+                residuals: np.ndarray) -> np.ndarray:
+    """Eight or twelve statistics (rows) of each column of residuals."""
     rows = []
-    for h in (u, 3 * squares - 1, u * (5 * squares - 3), squares * (35 * squares - 30) + 3):
+    for h in _legendre(_places(residuals)):
         rows.append(np.sum((polynomials.T @ h) ** 2, axis=0))
         rows.append(weights @ (basis.T @ h) ** 2)
+        if alone is not None:
+            rows.append(np.sum((alone.T @ h) ** 2, axis=0))
     return np.asarray(rows)
+
+
+def _places(values: np.ndarray) -> np.ndarray:
+    """Ranks in each column, from -1 to 1."""
+    n = len(values)
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, np.argsort(values, axis=0, kind="stable"), np.arange(n, dtype=float)[:, None], axis=0)
+    return (2 * ranks + 1) / n - 1
+
+
+def _legendre(u: np.ndarray) -> list[np.ndarray]:
+    """Polynomials 1 to 4, orthonormal for u uniform on (-1, 1)."""
+    squares = u * u
+    return [np.sqrt(3) * u, np.sqrt(5) / 2 * (3 * squares - 1), np.sqrt(7) / 2 * u * (5 * squares - 3),
+            3 / 8 * (squares * (35 * squares - 30) + 3)]
 
 
 def _tail(values: np.ndarray, null: np.ndarray) -> np.ndarray:

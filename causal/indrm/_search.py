@@ -1,4 +1,11 @@
-"""The search: risks of many sets, tests in order of risk until one is accepted, then the smallest that does as well."""
+"""The search: risks of many sets, tests in order of risk until one is accepted, then the smallest that does as well.
+
+The test of independence alone accepts too much at moderate n: among dozens of sets that hold a child of the target, all of
+smaller risk than the parents, one passes at alpha = 0.01 in a run out of four (measured). So a set with a p-value between
+alpha and SURE is taken only if no set of larger risk does better, and an accepted set must also stand `_direction.against`:
+a member that is described clearly better as a child (DOUBT standard errors) rules the set out, and one that is not
+described better as a parent is dropped unless that costs SPARED standard errors of risk. All of this can only turn an
+answer to a set of larger risk; what it does not settle is said in the status."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -8,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from causal.indrm import _residuals
+from causal.indrm import _direction, _residuals
 from causal.indrm._smooth import LANDMARK_ROWS, Column, Smoother, kernel_smoothers, linear_smoother
 
 Set = tuple[int, ...]
@@ -16,6 +23,14 @@ RANKING_LANDMARKS, RANKING_LENGTHS = 50, (1.5,)
 TEST_LANDMARKS = 120
 BETTER = 2.0  # standard errors of a paired difference of losses
 DETERMINED = 1e-6
+# standard errors by which a member must look like a child to rule a set out; more for kernels, as nothing says that the
+# columns have additive noise among themselves
+DOUBT = {"linear": 2.5, "nystroem": 6.0, "callable": 6.0}
+NARROWLY = 1.5  # standard errors beyond DOUBT up to which a set that was ruled out stays in question
+SPARED = 5.0  # standard errors of risk that keep a member which does not look like a parent
+SURE = 0.05  # p-value from which a set is taken at once
+CLIPPED = 0.995  # share of the losses that `robust_gain` compares as they are
+LOOKED = 8  # sets beyond the answer that are looked at for rivals, if it is held back
 
 
 _NOTHING = Column(np.empty((0, 0)), np.empty((0, 0)))
@@ -53,6 +68,7 @@ class Problem:
         self._fine: dict[Set, Fitted] = {}
         self._rough: dict[Set, Fitted] = {}
         self.p_values: dict[Set, float] = {}
+        self._doubts: dict[Set, tuple[float, ...]] = {}
 
     def part(self, chosen: Set) -> list[Column]:
         """The columns of a set."""
@@ -80,6 +96,19 @@ class Problem:
             self.p_values[chosen] = self._test(chosen) if chosen else 1.0
         return self.p_values[chosen]
 
+    def doubts(self, chosen: Set) -> tuple[float, ...]:
+        """For each member, standard errors by which "child" describes the data better than "parent"."""
+        if chosen not in self._doubts:
+            linear = self.fine(chosen).kind == "linear"
+            self._doubts[chosen] = _direction.against(self.part(chosen), self.y, linear, self.sample) if chosen else ()
+        return self._doubts[chosen]
+
+    def admits(self, chosen: Set, alpha: float) -> bool:
+        """The residual passes, and no member looks like a child."""
+        if self.p_value(chosen) < alpha:
+            return False
+        return not chosen or max(self.doubts(chosen)) < DOUBT[self.fine(chosen).kind]
+
     def _fit(self, chosen: Set, landmarks: int, lengths: Sequence[float] | None) -> Fitted:
         columns, y = self.part(chosen), self.y
         if callable(self.regressor):
@@ -91,7 +120,7 @@ class Problem:
         kernel = _fitted(kernel_smoothers(columns, y, landmarks, self.sample, **options), "nystroem", y)
         if self.regressor == "nystroem":
             return kernel
-        return kernel if gain(linear, kernel) > BETTER else linear
+        return kernel if robust_gain(linear, kernel) > BETTER else linear
 
     def _test(self, chosen: Set) -> float:
         fit = self.fine(chosen)
@@ -99,9 +128,11 @@ class Problem:
         columns = self.part(chosen)
         if smoother is None:
             return _user_p_value(self, chosen, fit)
-        if fit.kind == "linear":  # tested against everything the kernels see
+        own: list[np.ndarray] = []
+        if fit.kind == "linear":  # tested against everything the kernels see, and each column's innovation
             smoother = _with_kernel(smoother, kernel_smoothers(columns, self.y, TEST_LANDMARKS, self.sample))
-        return _residuals.p_value(smoother, columns, self.y, self.replicates, self.seed)
+            own = _direction.innovations(columns)
+        return _residuals.p_value(smoother, columns, self.y, self.replicates, self.seed, own)
 
 
 def landmarks_of(problem: Problem, chosen: Set) -> int:
@@ -114,6 +145,12 @@ def gain(worse: Fitted, better: Fitted) -> float:
     difference = worse.losses - better.losses
     spread = float(difference.std(ddof=1)) / np.sqrt(len(difference))
     return float(difference.mean()) / spread if spread > 0 else 0.0
+
+
+def robust_gain(worse: Fitted, better: Fitted) -> float:
+    """The same, or with the largest losses cut off where that says more: a single row may hide what all others show."""
+    top = np.quantile(worse.losses, CLIPPED)
+    return max(gain(worse, better), gain(*(f._replace(losses=np.minimum(f.losses, top)) for f in (worse, better))))
 
 
 def _fitted(smoother: Smoother, kind: str, y: np.ndarray) -> Fitted:
@@ -142,26 +179,69 @@ def risks(problem: Problem, candidates: Sequence[int], most: int,
 
 
 def first_accepted(problem: Problem, ranked: Sequence[Set], alpha: float) -> Set:
-    """The first set in order of risk whose residual passes; the empty set always does."""
-    return next(s for s in ranked if problem.p_value(s) >= alpha)
+    """The first set in order of risk that is admitted with a p-value of at least SURE, else the first that is admitted at
+    all; the empty set always is."""
+    for level in (max(alpha, SURE), alpha):
+        if found := next(s for s in ranked if problem.admits(s, level)):
+            return found
+    return ()
 
 
 def smallest_as_good(problem: Problem, ranked: Sequence[Set], accepted: Set, alpha: float) -> Set:
-    """The smallest accepted set whose risk is not clearly above that of `accepted`."""
+    """The smallest admitted set whose risk is not clearly above that of `accepted`."""
     rivals = [s for s in ranked if len(s) < len(accepted) and gain(problem.rough(s), problem.rough(accepted)) < BETTER]
     for s in sorted(rivals, key=lambda s: (len(s), problem.rough(s).risk)):
-        if gain(problem.fine(s), problem.fine(accepted)) < BETTER and problem.p_value(s) >= alpha:
+        if gain(problem.fine(s), problem.fine(accepted)) < BETTER and problem.admits(s, alpha):
             return s
     return accepted
 
 
+def without_bystanders(problem: Problem, chosen: Set, alpha: float) -> tuple[Set, list[Set]]:
+    """The set without members that do not look like parents and do little for the risk; and, of the larger sets on the way,
+    those whose risk is clearly smaller, so that they stay in question."""
+    left: list[Set] = []
+    while len(chosen) > 1:
+        doubts = problem.doubts(chosen)
+        for k in sorted(range(len(chosen)), key=lambda k: -doubts[k]):
+            smaller = chosen[:k] + chosen[k + 1:]
+            if doubts[k] >= 0 and (cost := robust_gain(problem.fine(smaller), problem.fine(chosen))) < SPARED \
+                    and problem.admits(smaller, alpha):
+                left += [chosen] if cost >= BETTER else []
+                chosen = smaller
+                break
+        else:
+            break
+    return chosen, left
+
+
 def ties(problem: Problem, ranked: Sequence[Set], chosen: Set, alpha: float) -> list[Set]:
-    """Other accepted sets of the same size whose risk cannot be told from that of `chosen`."""
+    """Other admitted sets of the same size whose risk cannot be told from that of `chosen`."""
     found = []
     for s in ranked:
         if len(s) == len(chosen) and s != chosen and abs(gain(problem.rough(s), problem.rough(chosen))) < BETTER \
-                and abs(gain(problem.fine(s), problem.fine(chosen))) < BETTER and problem.p_value(s) >= alpha:
+                and abs(gain(problem.fine(s), problem.fine(chosen))) < BETTER and problem.admits(s, alpha):
             found.append(s)
+    return found
+
+
+def in_question(problem: Problem, ranked: Sequence[Set], chosen: Set, alpha: float) -> list[Set]:
+    """Sets that the data do not tell from `chosen`: it without the members that do not look like parents; if its p-value is
+    small, the next admitted set that does not contain it; and sets of smaller risk that were passed over though all their
+    members look like parents, or ruled out narrowly. Empty if the answer is earned."""
+    doubts = problem.doubts(chosen)
+    found = []
+    for s, p in list(problem.p_values.items()):
+        if not s or s == chosen or p < alpha or problem.fine(s).risk >= problem.fine(chosen).risk:
+            continue
+        most = max(problem.doubts(s))
+        narrowly = p >= SURE and 0 <= most - DOUBT[problem.fine(s).kind] < NARROWLY
+        if narrowly or (p < SURE and most < 0 and not set(s) > set(chosen)):
+            found.append(s)
+    if any(t >= 0 for t in doubts):
+        found.append(tuple(j for j, t in zip(chosen, doubts, strict=True) if t < 0))
+    if problem.p_value(chosen) < SURE:
+        later = [s for s in ranked[ranked.index(chosen) + 1:] if not set(s) > set(chosen)][:LOOKED]
+        found.append(next((s for s in later if problem.admits(s, SURE)), ()))
     return found
 
 
