@@ -21,7 +21,7 @@ import numpy as np
 
 from causal.indrm._smooth import Column, Smoother, smoother_of
 
-PILOT = 0.1  # the pilot's ridge over the fit's
+PILOT = 0.03  # the pilot's ridge over the fit's
 SHARPENINGS = 4
 TRUSTED = 0.9  # share of the rows, by leverage, that the statistic looks at
 SHARPENING_REPLICATES = 20
@@ -57,8 +57,8 @@ def _combined(smoother: Smoother, columns: Sequence[Column], residual: np.ndarra
     own = [np.column_stack(_legendre(_places(e[kept][:, None])[:, 0])) for e in innovations]
     alone = np.column_stack([m - m.mean(axis=0) for m in own]) if own else None
     found = _statistics(basis, smoother.shrink[1:], polynomials, alone, np.column_stack([residual[kept], replicates[kept]]))
-    evidence = -np.log(np.maximum([_tail(row, row[1:]) for row in found], SMALLEST)).sum(axis=0)
-    return float(max(_tail(evidence[:1], evidence[1:])[0], SMALLEST))
+    evidence = -np.log(np.maximum([_tails(row) for row in found], SMALLEST)).sum(axis=0)
+    return float(max(_tails(evidence)[0], SMALLEST))
 
 
 def _pilot(smoother: Smoother) -> Smoother:
@@ -118,11 +118,18 @@ def _legendre(u: np.ndarray) -> list[np.ndarray]:
             3 / 8 * (squares * (35 * squares - 30) + 3)]
 
 
-def _tail(values: np.ndarray, null: np.ndarray) -> np.ndarray:
-    """P(gamma law with the null's mean and variance >= value)."""
+def _tails(values: np.ndarray) -> np.ndarray:
+    """For the observed value, the first, P(gamma law with the mean and variance of the others >= value); for each of the
+    others the same against the rest of them, so that it is as far from its own null law as the observed value is."""
     from scipy.special import gammaincc
 
-    mean, variance = float(null.mean()), float(null.var(ddof=1))
-    if variance <= (1e-12 * mean) ** 2:
+    null = values[1:]
+    rest = len(null) - 1
+    mean = np.concatenate([[null.mean()], (null.sum() - null) / rest])
+    centred = null - null.mean()
+    squares = float(centred @ centred)
+    variance = np.concatenate([[squares / rest], (squares - centred**2 * len(null) / rest) / (rest - 1)])
+    if variance[0] <= (1e-12 * mean[0]) ** 2:
         return np.ones(len(values))
+    variance = np.maximum(variance, 1e-9 * variance[0])
     return np.asarray(gammaincc(mean**2 / variance, np.maximum(values, 0.0) * mean / variance))

@@ -27,6 +27,7 @@ DETERMINED = 1e-6
 # columns have additive noise among themselves
 DOUBT = {"linear": 2.5, "nystroem": 6.0, "callable": 6.0}
 NARROWLY = 1.5  # standard errors beyond DOUBT up to which a set that was ruled out stays in question
+CURVED = 6.0  # standard deviations; the ridge is chosen on the same data, so that 4 is no surprise in a linear model
 SPARED = 5.0  # standard errors of risk that keep a member which does not look like a parent
 SURE = 0.05  # p-value from which a set is taken at once
 CLIPPED = 0.995  # share of the losses that `robust_gain` compares as they are
@@ -120,7 +121,7 @@ class Problem:
         kernel = _fitted(kernel_smoothers(columns, y, landmarks, self.sample, **options), "nystroem", y)
         if self.regressor == "nystroem":
             return kernel
-        return kernel if robust_gain(linear, kernel) > BETTER else linear
+        return kernel if robust_gain(linear, kernel) > BETTER or curvature(linear, kernel, y) > CURVED else linear
 
     def _test(self, chosen: Set) -> float:
         fit = self.fine(chosen)
@@ -151,6 +152,17 @@ def robust_gain(worse: Fitted, better: Fitted) -> float:
     """The same, or with the largest losses cut off where that says more: a single row may hide what all others show."""
     top = np.quantile(worse.losses, CLIPPED)
     return max(gain(worse, better), gain(*(f._replace(losses=np.minimum(f.losses, top)) for f in (worse, better))))
+
+
+def curvature(linear: Fitted, kernel: Fitted, y: np.ndarray) -> float:
+    """How far, in standard deviations under a linear model of equal variance, y leans on the kernel's own directions."""
+    smoother = kernel.smoother
+    assert smoother is not None
+    weights = smoother.shrink[smoother.linear:]
+    if not weights.size:
+        return 0.0
+    products = (smoother.basis[:, smoother.linear:].T @ y) ** 2 / float(np.var(y - linear.fitted))
+    return float((weights @ products - weights.sum()) / np.sqrt(2 * weights @ weights))
 
 
 def _fitted(smoother: Smoother, kind: str, y: np.ndarray) -> Fitted:
