@@ -17,6 +17,8 @@ from proofs_checks.harness.fingerprint import fingerprint
 Predicate = Callable[..., Any]
 Case = tuple[Any, ...]
 
+_PLAIN = frozenset({bool, int, float, str, type(None)})
+
 
 class PredicateError(Exception):
     """An exception inside a predicate, with the case that provoked it."""
@@ -125,6 +127,8 @@ def base(rung: Rung) -> tuple[str, ...]:
 
 def show(value: Any) -> str:
     """A case as one writes it: rationals as p/q, names of fields kept."""
+    if type(value) in _PLAIN:  # nearly all there is, and scopes are long
+        return repr(value)
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, Mapping):
