@@ -279,6 +279,36 @@ def test_independent_columns_leave_only_the_empty_set():
     assert np.allclose(found.predict(np.zeros((4, 2))), found._table.centre)
 
 
+def test_equal_weights_are_no_weights_and_weight_zero_is_no_row():
+    data = two_parents(400, 5)
+    y, columns = data["y"], {name: data[name] for name in "ab"}
+    plain = IndRM(max_size=2).fit(columns, y)
+    equal = IndRM(max_size=2).fit(columns, y, np.full(400, 3.0))
+    assert equal.parents_ == plain.parents_ and [r.variables for r in equal.table_] == [r.variables for r in plain.table_]
+    assert np.allclose([r.variance for r in equal.table_], [r.variance for r in plain.table_], rtol=1e-6)
+    assert np.allclose(equal.predict(columns), plain.predict(columns), atol=1e-6)
+    spoilt = np.concatenate([y, 100 + y[:50]])
+    longer = {name: np.concatenate([c, c[:50]]) for name, c in columns.items()}
+    cut = IndRM(max_size=2).fit(longer, spoilt, sample_weight=np.repeat([1.0, 0.0], [400, 50]))
+    assert cut.parents_ == plain.parents_ and cut.variance_ == pytest.approx(plain.variance_, rel=1e-6)
+
+
+def test_weights_are_those_of_weighted_least_squares():
+    rng = np.random.default_rng(13)
+    x = rng.exponential(size=(300, 1))
+    y = 2 * x[:, 0] + rng.exponential(size=300)
+    weights = 1 / (1 + x[:, 0])
+    found = IndRM("linear").fit(x, y, weights)
+    design = np.column_stack([np.ones(300), x])
+    slopes = np.linalg.solve(design.T @ (weights[:, None] * design), design.T @ (weights * y))
+    assert found.parents_ == [0] and np.allclose(found.predict(x), design @ slopes)
+    hat = design @ np.linalg.solve(design.T @ (weights[:, None] * design), design.T * weights)
+    left_out = (y - design @ slopes) / (1 - np.diag(hat))
+    assert found.variance_ == pytest.approx(np.average(left_out**2, weights=weights), rel=1e-9)
+    smoother = found._problem.fitted((0,)).smoother
+    assert np.allclose(np.sort(smoother.squared), np.sort(np.sum(hat**2, axis=1)))
+
+
 def test_a_function_as_regressor_and_the_linear_class():
     rng = np.random.default_rng(8)
     x = rng.normal(size=(200, 2))
@@ -330,6 +360,9 @@ def bad_inputs():
         "n_boot=3": lambda: IndRM(n_boot=3).fit(x, y),
         "screen='all'": lambda: IndRM(screen="all").fit(x, y),
         "need \\(n, columns\\)": lambda: IndRM().fit(y, y),
+        "sample_weight has shape": lambda: IndRM().fit(x, y, [1.0, 2.0]),
+        "sample_weight holds -1.0": lambda: IndRM().fit(x, y, -np.ones(40)),
+        "a function takes no weights": lambda: IndRM(lambda part, goal: goal).fit(x, y, np.ones(40)),
         "is no argument": lambda: IndRM().set_params(beta=1)}
 
 

@@ -40,6 +40,16 @@ def test_two_processes_give_the_same_answer(tmp_path, frame):
     assert run(file, "--target", "Y", "--jobs", 2).output == run(file, "--target", "Y").output
 
 
+def test_a_cluster_gives_the_same_answer(tmp_path, frame):
+    distributed = pytest.importorskip("distributed")
+    file = tmp_path / "data.csv"
+    frame[["cause", "other", "Y"]].to_csv(file, index=False)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
+        done = run(file, "--target", "Y", "--dask", cluster.scheduler_address)
+    assert done.exit_code == 0, done.output
+    assert done.output == run(file, "--target", "Y").output
+
+
 @pytest.mark.parametrize(("change", "target", "said"), [
     (lambda f: f, "Z", "has no column 'Z'"), (lambda f: f, "kind", "target 'kind' holds text"),
     (lambda f: f.assign(name=[f"n{i}" for i in range(len(f))]), "Y", "column 'name' holds text with 400"),

@@ -68,34 +68,42 @@ class IndRM:
         self.n_boot = n_boot
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, target: Name | None = None, executor: Any = None) -> IndRM:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: Name | None = None,
+            executor: Any = None) -> IndRM:
         """Search the parents of `y`, or of the column `target` of X.
 
         X   array (n, d) of numbers, frame, or mapping of columns; booleans and pandas categoricals are taken as categories
-        executor   anything with `.map` (processes, Dask): the regressions that rank the sets go through it
-        ValueError, naming the column: nan or inf, text or objects, fewer than 30 rows, a constant target, columns of
-        different lengths; and for arguments out of range. A constant column is warned of and left out."""
+        sample_weight   (n,), not negative: losses are weighted, so that the risks are those of the weighted population; rows of
+            weight 0 are left out. The test of independence needs weights that are functions of the columns (as for a sample
+            drawn by them), or independent of the noise of y
+        executor   anything with `.map` (processes, Dask): the regressions that rank the sets, and the bootstrap of the sets
+            that are tested, go through it; the answer is the same
+        ValueError, naming the column or argument: nan or inf, text or objects, fewer than 30 rows, a constant target,
+        columns of different lengths; and for arguments out of range. A constant column is warned of and left out."""
         from causal.indrm import _search
         from causal.indrm._screen import screened
         from causal.indrm._table import read_table
 
         self._check()
         seed = 0 if self.random_state is None else int(self.random_state)
-        table = read_table(X, y, target)
+        if sample_weight is not None and callable(self.regressor):
+            raise ValueError("sample_weight needs regressor='auto', 'linear' or 'nystroem'; a function takes no weights")
+        table = read_table(X, y, target, sample_weight)
         self._table, self._target = table, "y" if target is None else target
         self.constant_, self.collinear_ = table.constant, table.collinear
         self.copies_ = [group for group in table.groups if len(group) > 1]
         keep = len(table.columns) if self.screen is None else SCREENED if self.screen == "auto" else int(self.screen)
-        problem = self._problem = _search.Problem(table.columns, table.y, self.regressor, self.n_boot, seed)
+        problem = self._problem = _search.Problem(table.columns, table.y, self.regressor, self.n_boot, seed, table.weights)
         certain = _search.determining(table.sources, table.y)
-        searched = sorted({*screened(table.columns, table.y, keep, seed), *certain})
+        searched = sorted({*screened(table.columns, table.y, keep, seed, table.weights), *certain})
         self.screened_ = [table.names[j] for j in searched]
         if certain:
             others: list[tuple[int, ...]] = [(j,) for j in certain]
             self._keep("deterministic_column", others[0], others[1:], [(), *others])
             return self
-        ranked = _search.risks(problem, searched, self.max_size, map if executor is None else executor.map)
-        accepted = _search.first_accepted(problem, ranked, self.alpha)
+        mapper = None if executor is None else executor.map
+        ranked = _search.risks(problem, searched, self.max_size, mapper)
+        accepted = _search.first_accepted(problem, ranked, self.alpha, mapper)
         good = _search.smallest_as_good(problem, ranked, accepted, self.alpha)
         chosen, larger = _search.without_bystanders(problem, good, self.alpha)
         if chosen and problem.fine(chosen).risk < _search.DETERMINED:

@@ -23,37 +23,39 @@ TAILS, SKEWNESS, GAUSSIAN = 79.047, 7.4129, 0.37457
 NOTHING_KNOWN = -np.inf
 
 
-def against(columns: Sequence[Column], y: np.ndarray, linear: bool, sample: np.ndarray) -> tuple[float, ...]:
+def against(columns: Sequence[Column], y: np.ndarray, linear: bool, sample: np.ndarray,
+            root: np.ndarray | None = None) -> tuple[float, ...]:
     """For each column, by how many standard errors "child" describes the data better than "parent"; negative for "parent".
 
-    -inf for what has no density: categories, and numbers of which few differ."""
+    -inf for what has no density: categories, and numbers of which few differ. `root`: as in `Smoother`."""
     if not _has_density(y):
         return (NOTHING_KNOWN,) * len(columns)
+    weights = np.ones(len(y)) if root is None else root**2
     goal = _column(y)
-    whole = _left_out(columns, y, linear, sample)
+    whole = _left_out(columns, y, linear, sample, root)
     found = []
     for j, column in enumerate(columns):
         if column.scores.shape[1] != 1 or not _has_density(column.raw[:, 0]):
             found.append(NOTHING_KNOWN)
             continue
         rest, x = [c for i, c in enumerate(columns) if i != j], column.raw[:, 0]
-        pairs = [(_left_out(rest, x, linear, sample), 1), (whole, 1), (_left_out(rest, y, linear, sample), -1),
-                 (_left_out([*rest, goal], x, linear, sample), -1)]
-        parts = [(*_entropy(r), sign) for r, sign in pairs]
+        pairs = [(_left_out(rest, x, linear, sample, root), 1), (whole, 1), (_left_out(rest, y, linear, sample, root), -1),
+                 (_left_out([*rest, goal], x, linear, sample, root), -1)]
+        parts = [(*_entropy(r, weights), sign) for r, sign in pairs]
         difference = sum(sign * value for value, _, sign in parts)
-        spread = float(np.std(sum(sign * influence for _, influence, sign in parts))) / np.sqrt(len(y))
+        spread = float(np.std(weights * sum(sign * influence for _, influence, sign in parts))) / np.sqrt(len(y))
         found.append(difference / spread if spread > 0 else 0.0)
     return tuple(found)
 
 
-def innovations(columns: Sequence[Column]) -> list[np.ndarray]:
+def innovations(columns: Sequence[Column], root: np.ndarray | None = None) -> list[np.ndarray]:
     """What each column has that a linear function of the others has not; nothing for categories."""
     n = len(columns[0].raw)
     found = []
     for j, column in enumerate(columns):
         if column.scores.shape[1] == 1:
             x = column.raw[:, 0]
-            found.append(x - linear_smoother([c for i, c in enumerate(columns) if i != j], n).fit(x))
+            found.append(x - linear_smoother([c for i, c in enumerate(columns) if i != j], n, root).fit(x))
     return found
 
 
@@ -69,25 +71,29 @@ def _column(y: np.ndarray) -> Column:
     return Column(ndtri(places / len(y))[:, None], ((y - y.mean()) / y.std())[:, None])
 
 
-def _left_out(columns: Sequence[Column], goal: np.ndarray, linear: bool, sample: np.ndarray) -> np.ndarray:
+def _left_out(columns: Sequence[Column], goal: np.ndarray, linear: bool, sample: np.ndarray,
+              root: np.ndarray | None) -> np.ndarray:
     if linear or not columns:
-        return linear_smoother(columns, len(goal)).left_out(goal)
-    return kernel_smoothers(columns, goal, LANDMARKS, sample, lengths=LENGTHS).left_out(goal)
+        return linear_smoother(columns, len(goal), root).left_out(goal)
+    return kernel_smoothers(columns, goal, LANDMARKS, sample, lengths=LENGTHS, root=root).left_out(goal)
 
 
-def _entropy(residual: np.ndarray) -> tuple[float, np.ndarray]:
-    """Entropy up to a constant, and each row's influence on it (the standardisation's included)."""
-    scale = float(residual.std())
+def _entropy(residual: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """Entropy up to a constant, and each row's influence on it (the standardisation's included). Weights have mean 1."""
+    def mean(values: np.ndarray) -> float:
+        return float(np.mean(weights * values))
+
+    centred = residual - mean(residual)
+    scale = float(np.sqrt(mean(centred**2)))
     if scale <= 0:
         return 0.0, np.zeros(len(residual))
-    u = (residual - residual.mean()) / scale
+    u = centred / scale
     bell = np.exp(-u * u / 2)
     tails, skew = np.logaddexp(u, -u) - np.log(2), u * bell  # log cosh u
-    first, second = float(tails.mean()) - GAUSSIAN, float(skew.mean())
+    first, second = mean(tails) - GAUSSIAN, mean(skew)
     size = (u * u - 1) / 2
-    slope = np.tanh(u)
-    of_tails = tails - tails.mean() - float(np.mean(slope * u)) * size - float(slope.mean()) * u
-    bend = (1 - u * u) * bell
-    of_skew = skew - second - float(np.mean(bend * u)) * size - float(bend.mean()) * u
+    slope, bend = np.tanh(u), (1 - u * u) * bell
+    of_tails = tails - mean(tails) - mean(slope * u) * size - mean(slope) * u
+    of_skew = skew - second - mean(bend * u) * size - mean(bend) * u
     value = float(np.log(scale)) - TAILS * first**2 - SKEWNESS * second**2
     return value, size - 2 * TAILS * first * of_tails - 2 * SKEWNESS * second * of_skew

@@ -65,7 +65,7 @@ def _pilot(smoother: Smoother) -> Smoother:
     s = smoother.shrink.copy()
     rest = slice(smoother.linear, None)
     s[rest] = s[rest] / (s[rest] + PILOT * (1 - s[rest]))
-    return smoother_of(smoother.basis, s, smoother.linear)
+    return smoother_of(smoother.basis, s, smoother.linear, root=smoother.root)
 
 
 def _sharpened(smoother: Smoother, residual: np.ndarray, pilot: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -14,12 +14,12 @@ WIDE = 60  # columns that go on to the forest
 PAIR_COLUMNS = 20
 
 
-def screened(columns: Sequence[Column], y: np.ndarray, keep: int, seed: int) -> list[int]:
+def screened(columns: Sequence[Column], y: np.ndarray, keep: int, seed: int, weights: np.ndarray | None = None) -> list[int]:
     """Numbers of at most `keep` columns, in increasing order."""
     if len(columns) <= keep:
         return list(range(len(columns)))
     wide = sorted(_wide(columns, y)) if len(columns) > WIDE else list(range(len(columns)))
-    importance = _forest([columns[j] for j in wide], y, seed)
+    importance = _forest([columns[j] for j in wide], y, seed, weights)
     order = np.argsort(-importance, kind="stable")
     return sorted(wide[i] for i in order[:keep])
 
@@ -46,12 +46,12 @@ def _wide(columns: Sequence[Column], y: np.ndarray) -> set[int]:
     return chosen
 
 
-def _forest(columns: Sequence[Column], y: np.ndarray, seed: int) -> np.ndarray:
+def _forest(columns: Sequence[Column], y: np.ndarray, seed: int, weights: np.ndarray | None) -> np.ndarray:
     """Impurity importances of extremely randomised trees, added up over the scores of a column."""
     from sklearn.ensemble import ExtraTreesRegressor
 
     parts = np.column_stack([c.scores for c in columns])
     owner = np.concatenate([np.full(c.scores.shape[1], j) for j, c in enumerate(columns)])
     trees = ExtraTreesRegressor(200, min_samples_leaf=5, max_features=0.5, random_state=seed, n_jobs=1)
-    importance = trees.fit(parts, np.clip(y, -4, 4)).feature_importances_
+    importance = trees.fit(parts, np.clip(y, -4, 4), sample_weight=weights).feature_importances_
     return np.bincount(owner, importance, minlength=len(columns))

@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from causal.indrm import _direction, _residuals
-from causal.indrm._smooth import LANDMARK_ROWS, Column, Smoother, kernel_smoothers, linear_smoother
+from causal.indrm._smooth import LANDMARK_ROWS, LENGTHS, Column, Smoother, kernel_smoothers, linear_smoother
 
 Set = tuple[int, ...]
+Mapper = Callable[[Any, Iterable[Any]], Iterable[Any]]
+BATCH = 8  # sets that are tested together where there are processes for it
 RANKING_LANDMARKS, RANKING_LENGTHS = 50, (1.5,)
 TEST_LANDMARKS = 120
 BETTER = 2.0  # standard errors of a paired difference of losses
@@ -60,16 +62,19 @@ class Fitted(NamedTuple):
 class Problem:
     """Columns, target and how to regress; keeps what was computed."""
 
-    def __init__(self, columns: Sequence[Column], y: np.ndarray, regressor: Any, replicates: int, seed: int) -> None:
+    def __init__(self, columns: Sequence[Column], y: np.ndarray, regressor: Any, replicates: int, seed: int,
+                 weights: np.ndarray | None = None) -> None:
         self.columns: Sequence[Column] = columns
         self.y, self.regressor = y, regressor
         self.replicates, self.seed = replicates, seed
+        self.root = None if weights is None else np.sqrt(weights)
         rows = np.random.default_rng(seed).permutation(len(y))[:LANDMARK_ROWS]
         self.sample = np.sort(rows)
         self._fine: dict[Set, Fitted] = {}
         self._rough: dict[Set, Fitted] = {}
         self.p_values: dict[Set, float] = {}
         self._doubts: dict[Set, tuple[float, ...]] = {}
+        self._ready: dict[Set, float] = {}  # p-values that nobody has asked for yet
 
     def part(self, chosen: Set) -> list[Column]:
         """The columns of a set."""
@@ -94,14 +99,29 @@ class Problem:
     def p_value(self, chosen: Set) -> float:
         """Of independence of the residual; 1 for the empty set."""
         if chosen not in self.p_values:
-            self.p_values[chosen] = self._test(chosen) if chosen else 1.0
+            ready = self._ready.pop(chosen, None)
+            self.p_values[chosen] = 1.0 if not chosen else self._test(chosen) if ready is None else ready
         return self.p_values[chosen]
+
+    def light(self, used: Iterable[int]) -> Problem:
+        """What travels to other processes: the columns that are used, and no results."""
+        other, kept = copy(self), set(used)
+        other.columns = [c if j in kept else _NOTHING for j, c in enumerate(self.columns)]
+        other._rough, other._fine, other.p_values, other._doubts, other._ready = {}, {}, {}, {}, {}
+        return other
+
+    def prepare(self, sets: Sequence[Set], mapper: Mapper) -> None:
+        """p-values of these sets, all at once, for when they are asked for."""
+        wanted = [s for s in sets if s and s not in self.p_values and s not in self._ready]
+        other = self.light(j for s in wanted for j in s)
+        self._ready.update(zip(wanted, mapper(other.p_value, wanted), strict=True))
 
     def doubts(self, chosen: Set) -> tuple[float, ...]:
         """For each member, standard errors by which "child" describes the data better than "parent"."""
         if chosen not in self._doubts:
             linear = self.fine(chosen).kind == "linear"
-            self._doubts[chosen] = _direction.against(self.part(chosen), self.y, linear, self.sample) if chosen else ()
+            columns = self.part(chosen)
+            self._doubts[chosen] = _direction.against(columns, self.y, linear, self.sample, self.root) if chosen else ()
         return self._doubts[chosen]
 
     def admits(self, chosen: Set, alpha: float) -> bool:
@@ -114,11 +134,10 @@ class Problem:
         columns, y = self.part(chosen), self.y
         if callable(self.regressor):
             return _user_fit(self.regressor, columns, y, self.seed)
-        linear = _fitted(linear_smoother(columns, len(y)), "linear", y)
+        linear = _fitted(linear_smoother(columns, len(y), self.root), "linear", y)
         if self.regressor == "linear" or not chosen:
             return linear
-        options = {} if lengths is None else {"lengths": lengths}
-        kernel = _fitted(kernel_smoothers(columns, y, landmarks, self.sample, **options), "nystroem", y)
+        kernel = _fitted(kernel_smoothers(columns, y, landmarks, self.sample, lengths or LENGTHS, self.root), "nystroem", y)
         if self.regressor == "nystroem":
             return kernel
         return kernel if robust_gain(linear, kernel) > BETTER or curvature(linear, kernel, y) > CURVED else linear
@@ -131,8 +150,8 @@ class Problem:
             return _user_p_value(self, chosen, fit)
         own: list[np.ndarray] = []
         if fit.kind == "linear":  # tested against everything the kernels see, and each column's innovation
-            smoother = _with_kernel(smoother, kernel_smoothers(columns, self.y, TEST_LANDMARKS, self.sample))
-            own = _direction.innovations(columns)
+            smoother = _with_kernel(smoother, kernel_smoothers(columns, self.y, TEST_LANDMARKS, self.sample, root=self.root))
+            own = _direction.innovations(columns, self.root)
         return _residuals.p_value(smoother, columns, self.y, self.replicates, self.seed, own)
 
 
@@ -161,13 +180,15 @@ def curvature(linear: Fitted, kernel: Fitted, y: np.ndarray) -> float:
     weights = smoother.shrink[smoother.linear:]
     if not weights.size:
         return 0.0
-    products = (smoother.basis[:, smoother.linear:].T @ y) ** 2 / float(np.var(y - linear.fitted))
+    root = np.ones(len(y)) if smoother.root is None else smoother.root
+    products = (smoother.basis[:, smoother.linear:].T @ (root * y)) ** 2 / float(np.mean((root * (y - linear.fitted)) ** 2))
     return float((weights @ products - weights.sum()) / np.sqrt(2 * weights @ weights))
 
 
 def _fitted(smoother: Smoother, kind: str, y: np.ndarray) -> Fitted:
     residual = smoother.left_out(y)
-    return Fitted(smoother, kind, smoother.fit(y), residual, residual**2)
+    losses = residual**2 if smoother.root is None else (residual * smoother.root) ** 2
+    return Fitted(smoother, kind, smoother.fit(y), residual, losses)
 
 
 def _with_kernel(linear: Smoother, kernel: Smoother) -> Smoother:
@@ -175,27 +196,28 @@ def _with_kernel(linear: Smoother, kernel: Smoother) -> Smoother:
     extra = kernel.shrink[kernel.linear:]
     basis = np.column_stack([linear.basis, kernel.basis[:, kernel.linear:]])
     return Smoother(basis, np.concatenate([linear.shrink, np.zeros(len(extra))]), linear.linear, linear.leverage,
-                    linear.squared)
+                    linear.squared, root=linear.root)
 
 
-def risks(problem: Problem, candidates: Sequence[int], most: int,
-          mapper: Callable[[Any, Iterable[Any]], Iterable[Any]] = map) -> list[Set]:
+def risks(problem: Problem, candidates: Sequence[int], most: int, mapper: Mapper | None = None) -> list[Set]:
     """Every set of at most `most` candidates, in order of rough risk."""
     sets = [s for size in range(min(most, len(candidates)) + 1) for s in combinations(candidates, size)]
-    light = copy(problem)  # what travels to other processes: only what is searched
-    light.columns = [c if j in candidates else _NOTHING for j, c in enumerate(problem.columns)]
-    light._rough, light._fine, light.p_values = {}, {}, {}
-    for s, fit in zip(sets, mapper(light.rough, sets), strict=True):
+    for s, fit in zip(sets, (mapper or map)(problem.light(candidates).rough, sets), strict=True):
         problem._rough[s] = fit
     return sorted(sets, key=lambda s: (problem.rough(s).risk, len(s), s))
 
 
-def first_accepted(problem: Problem, ranked: Sequence[Set], alpha: float) -> Set:
+def first_accepted(problem: Problem, ranked: Sequence[Set], alpha: float, mapper: Mapper | None = None) -> Set:
     """The first set in order of risk that is admitted with a p-value of at least SURE, else the first that is admitted at
     all; the empty set always is."""
     for level in (max(alpha, SURE), alpha):
-        if found := next(s for s in ranked if problem.admits(s, level)):
-            return found
+        for k, s in enumerate(ranked):
+            if mapper is not None and k % BATCH == 0:
+                problem.prepare(ranked[k:k + BATCH], mapper)
+            if problem.admits(s, level):
+                break
+        if s:
+            return s
     return ()
 
 

@@ -1,5 +1,7 @@
 """Linear smoothers of y on a set of columns: hat matrix H = Q diag(w) Q', so that refits of whole batches are two thin
-products, and leave-one-out errors need the diagonal only."""
+products, and leave-one-out errors need the diagonal only.
+
+With weights w of the rows, H = W^-1/2 Q diag(w) Q' W^1/2: least weighted squares; Q holds functions times sqrt(w)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,18 +22,23 @@ class Column(NamedTuple):
 
 
 class Smoother(NamedTuple):
-    """H = basis diag(shrink) basis'; the first column is constant; `linear` columns are not shrunk."""
+    """H = basis diag(shrink) basis'; the first column is constant; `linear` columns are not shrunk. `root`: square roots of
+    the rows' weights, or None."""
 
     basis: np.ndarray
     shrink: np.ndarray
     linear: int
     leverage: np.ndarray
-    squared: np.ndarray  # diagonal of H H
+    squared: np.ndarray  # diagonal of H H'
     length: float = 0.0  # of the kernels, 0 for least squares
     ridge: float = 0.0
+    root: np.ndarray | None = None
 
     def fit(self, y: np.ndarray) -> np.ndarray:
         """H y, for a vector or the columns of an array."""
+        if self.root is not None:
+            root = self.root[:, None] if y.ndim > 1 else self.root
+            return np.asarray(self._replace(root=None).fit(y * root) / root)
         inner = self.basis.T @ y
         return self.basis @ (self.shrink[:, None] * inner if y.ndim > 1 else self.shrink * inner)
 
@@ -46,35 +53,43 @@ class Smoother(NamedTuple):
         return (y - self.fit(y)) / (scale[:, None] if y.ndim > 1 else scale)
 
 
-def smoother_of(basis: np.ndarray, shrink: np.ndarray, linear: int, length: float = 0.0, ridge: float = 0.0) -> Smoother:
+def smoother_of(basis: np.ndarray, shrink: np.ndarray, linear: int, length: float = 0.0, ridge: float = 0.0,
+                root: np.ndarray | None = None) -> Smoother:
     """With its diagonals; leverages are kept below 1."""
     squares = basis * basis
-    return Smoother(basis, shrink, linear, np.minimum(squares @ shrink, 0.999), squares @ shrink**2, length, ridge)
+    if root is None:
+        squared = squares @ shrink**2
+    else:
+        scaled = basis * root[:, None]
+        squared = np.sum((basis * shrink) @ (scaled.T @ scaled) * (basis * shrink), axis=1) / root**2
+    return Smoother(basis, shrink, linear, np.minimum(squares @ shrink, 0.999), squared, length, ridge, root)
 
 
-def linear_basis(columns: Sequence[Column], n: int) -> np.ndarray:
-    """Orthonormal basis of the constant and the raw columns; dependent ones are left out."""
+def linear_basis(columns: Sequence[Column], n: int, root: np.ndarray | None = None) -> np.ndarray:
+    """Orthonormal basis of the constant and the raw columns, times `root`; dependent ones are left out."""
     parts = np.column_stack([np.ones(n), *[c.raw for c in columns]])
-    q, r = np.linalg.qr(parts)
+    q, r = np.linalg.qr(parts if root is None else parts * root[:, None])
     kept = np.abs(np.diag(r)) > 1e-8 * np.sqrt(n)
     return q[:, kept]
 
 
-def linear_smoother(columns: Sequence[Column], n: int) -> Smoother:
+def linear_smoother(columns: Sequence[Column], n: int, root: np.ndarray | None = None) -> Smoother:
     """Least squares."""
-    basis = linear_basis(columns, n)
-    return smoother_of(basis, np.ones(basis.shape[1]), basis.shape[1])
+    basis = linear_basis(columns, n, root)
+    return smoother_of(basis, np.ones(basis.shape[1]), basis.shape[1], root=root)
 
 
 def kernel_smoothers(columns: Sequence[Column], y: np.ndarray, landmarks: int, sample: np.ndarray,
-                     lengths: Sequence[float] = LENGTHS) -> Smoother:
+                     lengths: Sequence[float] = LENGTHS, root: np.ndarray | None = None) -> Smoother:
     """Of the kernels (half joint, half additive, and squares and products of raw columns), the one of least
     leave-one-out error over lengths and ridges. `sample`: rows among which landmarks are chosen."""
     n = len(y)
-    q = linear_basis(columns, n)
+    q = linear_basis(columns, n, root)
     best, error = None, np.inf
+    y = y if root is None else y * root
     for length in lengths:
         phi = _features(columns, length, landmarks, sample)
+        phi = phi if root is None else phi * root[:, None]
         phi -= q @ (q.T @ phi)
         values, vectors = np.linalg.eigh(phi.T @ phi)
         kept = values > 1e-9 * max(values[-1], 1e-12)
@@ -88,22 +103,23 @@ def kernel_smoothers(columns: Sequence[Column], y: np.ndarray, landmarks: int, s
         if risks[k] < error:
             error, best = float(risks[k]), (basis, shrink[:, k], q.shape[1], length, float(RIDGES[k]))
     assert best is not None
-    return smoother_of(*best)
+    return smoother_of(*best, root=root)
 
 
 def extended(columns: Sequence[Column], y: np.ndarray, landmarks: int, sample: np.ndarray, smoother: Smoother) -> np.ndarray:
     """The smoother's function at all rows of the columns, of which the first len(y) are those it was fitted on."""
     n = len(y)
+    root = np.ones(n) if smoother.root is None else smoother.root
     design = np.column_stack([np.ones(len(columns[0].raw)), *[c.raw for c in columns]]) if columns else np.ones((n, 1))
-    inverse = np.linalg.pinv(design[:n])
+    inverse = np.linalg.pinv(design[:n] * root[:, None]) * root
     if not smoother.length:
         return np.asarray(design @ (inverse @ y))
     phi = _features(columns, smoother.length, landmarks, sample)
     phi = phi - design @ (inverse @ phi[:n])
-    inner = phi[:n]
+    inner = phi[:n] * root[:, None]
     values, vectors = np.linalg.eigh(inner.T @ inner)
     kept = values > 1e-9 * max(values[-1], 1e-12)
-    weights = vectors[:, kept] @ ((vectors[:, kept].T @ (inner.T @ y)) / (values[kept] + smoother.ridge))
+    weights = vectors[:, kept] @ ((vectors[:, kept].T @ (inner.T @ (y * root))) / (values[kept] + smoother.ridge))
     return np.asarray(design @ (inverse @ y) + phi @ weights)
 
 

@@ -30,6 +30,7 @@ class Table(NamedTuple):
     collinear: list[list[Name]]
     everything: list[Name]
     sources: list[np.ndarray]  # the columns as they came, in canonical order of rows
+    weights: np.ndarray | None = None  # of mean 1, positive, in canonical order of rows
 
 
 def shown(names: Sequence[Name], most: int = 8) -> str:
@@ -38,14 +39,21 @@ def shown(names: Sequence[Name], most: int = 8) -> str:
     return ", ".join(map(repr, names[:most])) + rest
 
 
-def read_table(data: Any, y: Any, target: Name | None) -> Table:
-    """ValueError, naming the column, for what cannot be used; a constant column is left out with a warning."""
+def read_table(data: Any, y: Any, target: Name | None, sample_weight: Any = None) -> Table:
+    """ValueError, naming the column, for what cannot be used; a constant column is left out with a warning, rows of weight
+    0 are left out without."""
     raw, answer = _split(data, y, target)
     values = {name: numbers(column, f"column {name!r}") for name, column in raw.items()}
     label = "y" if target is None else f"target {target!r}"
     goal = numbers(answer, label).astype(float)
     if goal.ndim != 1:
         raise ValueError(f"{label} has shape {goal.shape}; need (n,)")
+    weights = None if sample_weight is None else _weights(sample_weight, len(goal))
+    rows = np.arange(len(goal))
+    if weights is not None and not weights.all():
+        rows = np.flatnonzero(weights)
+        values = {name: v[rows] if len(v) == len(goal) else v for name, v in values.items()}
+        goal, weights = goal[rows], weights[rows]
     _check(values, goal, label)
     constant = [name for name, v in values.items() if _is_constant(v)]
     if constant:
@@ -54,12 +62,17 @@ def read_table(data: Any, y: Any, target: Name | None) -> Table:
     scores = {name: _scores(v) for name, v in kept.items()}
     goal_scores = _scores(goal)[:, 0]
     names = sorted(kept, key=lambda name: (*_signature(scores[name], goal_scores), str(name)))
-    order = np.lexsort([*(scores[name][:, 0] for name in reversed(names)), goal])
+    keys = [*(scores[name][:, 0] for name in reversed(names)), goal]
+    order = np.lexsort(keys if weights is None else [weights, *keys])
+    weights = None if weights is None else weights[order] / weights.mean()
     groups = _groups(names, scores)
     columns = [Column(scores[g[0]][order], _standard(kept[g[0]])[order]) for g in groups]
     centre, scale = float(goal.mean()), float(goal.std())
-    table = Table([g[0] for g in groups], columns, (goal[order] - centre) / scale, centre, scale, order, groups, constant, [],
-                  list(raw), [kept[g[0]][order] for g in groups])
+    if weights is not None:
+        centre = float(np.average(goal[order], weights=weights))
+        scale = float(np.sqrt(np.average((goal[order] - centre) ** 2, weights=weights)))
+    table = Table([g[0] for g in groups], columns, (goal[order] - centre) / scale, centre, scale, rows[order], groups, constant,
+                  [], list(raw), [kept[g[0]][order] for g in groups], weights)
     return table._replace(collinear=_collinear(table))
 
 
@@ -99,6 +112,16 @@ def numbers(column: Any, label: str) -> np.ndarray:
     except (TypeError, ValueError):
         kind = getattr(column, "dtype", None) or np.asarray(column).dtype
         raise ValueError(f"{label} has dtype {kind}; need numbers, booleans or a pandas categorical") from None
+
+
+def _weights(given: Any, n: int) -> np.ndarray:
+    weights = numbers(given, "sample_weight").astype(float)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}; need ({n},), one weight a row")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        bad = weights[~np.isfinite(weights) | (weights < 0)][0]
+        raise ValueError(f"sample_weight holds {bad}; need finite numbers that are not negative")
+    return weights
 
 
 def _check(values: Mapping[Name, np.ndarray], goal: np.ndarray, label: str) -> None:
