@@ -397,3 +397,71 @@ def test_unfitted_models_say_so_and_public_names_are_there():
         IndRM().summary()
     assert set(IndRM(alpha=0.02).get_params()) == {"regressor", "alpha", "max_size", "screen", "n_boot", "random_state"}
     assert all(hasattr(causal, name) for name in causal.__all__)
+
+
+# --- directions and levels --------------------------------------------------------------------------------------------
+
+
+def directions(columns, y, linear=True):
+    from causal.indrm._direction import against
+    from causal.indrm._table import read_table
+
+    table = read_table(columns, y, None)
+    found = against(table.columns, table.y, linear, np.arange(min(len(y), 400)))
+    return dict(zip(table.names, found, strict=True))
+
+
+def test_a_child_looks_like_a_child_and_a_parent_like_a_parent():
+    for seed in range(10):
+        a, n, m = np.random.default_rng([20, seed]).exponential(size=(3, 1000))
+        assert directions({"a": a, "c": a + n + m}, a + n)["c"] > 2.5
+        assert directions({"a": a}, a + n)["a"] < -2.5
+
+
+def test_nothing_is_said_of_gaussian_edges_bystanders_and_categories():
+    values = []
+    for seed in range(40):
+        rng = np.random.default_rng([21, seed])
+        a, n, m = rng.normal(size=(3, 500))
+        found = directions({"a": a, "c": a + n + m, "other": rng.exponential(size=500), "flag": a > 0.5}, a + n)
+        values += [found["c"], found["other"]]
+        assert found["flag"] == -np.inf
+    assert np.mean(np.abs(values) > 2.5) < 0.1
+
+
+def test_the_influence_is_the_derivative_of_the_entropy():
+    from causal.indrm._direction import _entropy
+
+    rng = np.random.default_rng(22)
+    r, ones = rng.exponential(size=300), np.ones(300)
+    value, influence = _entropy(r, ones)
+    assert np.allclose(influence.mean(), 0, atol=1e-12)
+    for i in (0, 17, 299):  # a little more weight on one row
+        weights = ones.copy()
+        weights[i] += 1e-5
+        moved, _ = _entropy(r, weights / weights.mean())
+        assert (moved - value) / (1e-5 / 300) == pytest.approx(influence[i], rel=1e-3, abs=1e-3)
+    assert _entropy(3 * r, ones)[0] - value == pytest.approx(np.log(3))
+
+
+def test_true_parents_are_rejected_about_as_often_as_the_level_says():
+    from causal.indrm._search import Problem
+    from causal.indrm._table import read_table
+
+    values = []
+    for seed in range(120):
+        rng = np.random.default_rng([23, seed])
+        x = rng.normal(size=(200, 2))
+        table = read_table(x, x @ [1.0, -1.0] + 0.7 * rng.exponential(size=200), None)
+        values.append(Problem(table.columns, table.y, "linear", 49, 0).p_value((0, 1)))
+    assert np.mean(np.array(values) < 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 120) and 0.35 < np.mean(values) < 0.65
+
+
+def test_an_answer_that_is_not_earned_is_called_not_unique():
+    undecided = 0
+    for seed in range(5):
+        a, n, m = np.random.default_rng([24, seed]).normal(size=(3, 400))
+        found = IndRM("linear").fit({"a": a, "c": a + n + m}, a + n)  # every set is admissible; the principle says both
+        assert sorted(found.parents_) == ["a", "c"] or found.status_ == "not_unique"
+        undecided += found.status_ == "not_unique" and bool(found.ties_)
+    assert undecided >= 1
