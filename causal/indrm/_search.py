@@ -222,8 +222,11 @@ def first_accepted(problem: Problem, ranked: Sequence[Set], alpha: float, mapper
 
 
 def smallest_as_good(problem: Problem, ranked: Sequence[Set], accepted: Set, alpha: float) -> Set:
-    """The smallest admitted set whose risk is not clearly above that of `accepted`."""
-    rivals = [s for s in ranked if len(s) < len(accepted) and gain(problem.rough(s), problem.rough(accepted)) < BETTER]
+    """The smallest admitted set whose risk is not clearly above that of `accepted`, and which holds those of its members
+    that clearly look like parents: a child may predict as well as the parent it comes from."""
+    clear = {j for j, t in zip(accepted, problem.doubts(accepted), strict=True) if -np.inf < t < -DOUBT["linear"]}
+    rivals = [s for s in ranked if clear <= set(s) and len(s) < len(accepted)
+              and gain(problem.rough(s), problem.rough(accepted)) < BETTER]
     for s in sorted(rivals, key=lambda s: (len(s), problem.rough(s).risk)):
         if gain(problem.fine(s), problem.fine(accepted)) < BETTER and problem.admits(s, alpha):
             return s
