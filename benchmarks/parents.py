@@ -137,7 +137,7 @@ def versions() -> str:
 
 def size(given: argparse.Namespace) -> None:
     """How often the true parents are rejected, by level."""
-    from causal.indrm._search import Problem
+    from causal.indrm._problem import Problem
     from causal.indrm._table import read_table
 
     values = []

@@ -445,7 +445,7 @@ def test_the_influence_is_the_derivative_of_the_entropy():
 
 
 def test_true_parents_are_rejected_about_as_often_as_the_level_says():
-    from causal.indrm._search import Problem
+    from causal.indrm._problem import Problem
     from causal.indrm._table import read_table
 
     values = []

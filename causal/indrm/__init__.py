@@ -81,6 +81,7 @@ class IndRM:
         ValueError, naming the column or argument: nan or inf, text or objects, fewer than 30 rows, a constant target,
         columns of different lengths; and for arguments out of range. A constant column is warned of and left out."""
         from causal.indrm import _search
+        from causal.indrm._problem import Problem
         from causal.indrm._screen import screened
         from causal.indrm._table import read_table
 
@@ -93,7 +94,7 @@ class IndRM:
         self.constant_, self.collinear_ = table.constant, table.collinear
         self.copies_ = [group for group in table.groups if len(group) > 1]
         keep = len(table.columns) if self.screen is None else SCREENED if self.screen == "auto" else int(self.screen)
-        problem = self._problem = _search.Problem(table.columns, table.y, self.regressor, self.n_boot, seed, table.weights)
+        problem = self._problem = Problem(table.columns, table.y, self.regressor, self.n_boot, seed, table.weights)
         certain = _search.determining(table.sources, table.y)
         searched = sorted({*screened(table.columns, table.y, keep, seed, table.weights), *certain})
         self.screened_ = [table.names[j] for j in searched]

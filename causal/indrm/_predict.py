@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from causal.indrm._search import Problem, Set, landmarks_of
+from causal.indrm._problem import Problem, Set, landmarks_of
 from causal.indrm._smooth import Column, extended
 from causal.indrm._table import Table, encoded, numbers, shown
 
