@@ -359,6 +359,51 @@ def test_coordinate_check_of_any_functions():
                              steps=1)
 
 
+@pytest.mark.parametrize(("grows", "by", "stable"), [
+    (None, 0.0, "yes"), ("features", 1.0, "no"), ("outputs", 0.5, "no"), ("logits", 0.5, "no"), ("prediction", 0.5, "no"),
+    ("features", -1.0, "yes")])
+def test_coordinate_check_looks_at_all_that_may_grow(grows, by, stable):
+    """An observation of size one, one entry of which grows with the width."""
+    def build(width, key):
+        rng, scale = np.random.default_rng(np.asarray(jax.random.key_data(key))), dict.fromkeys(
+            ("prediction", "logits", "outputs", "features"), 1.0)
+        if grows:
+            scale[grows] = float(width) ** by
+        shapes = {"prediction": (5,), "logits": (5, 3), "outputs": (5, 3), "features": (width,)}
+        return [{name: scale[name] * rng.normal(size=shape) for name, shape in shapes.items()} for _ in range(2)]
+
+    report = sim.coordinate_check(build, lambda state: state[1:], lambda state: state[0], steps=1, tolerance=0.3, seeds=12)
+    assert report.stable == stable, report.text
+
+
+def test_coordinate_check_decides_nothing_where_a_quantity_is_zero_at_some_widths_only():
+    def observe(state):
+        width, values, t = state
+        return {"prediction": values[:, 0], "logits": values + (t * width if width > 32 else 0), "outputs": values,
+                "features": np.ones(3)}
+
+    def build(width, key):
+        return width, np.random.default_rng(np.asarray(jax.random.key_data(key))).normal(size=(5, 3)), 0
+
+    report = sim.coordinate_check(build, lambda s: (s[0], s[1], s[2] + 1), observe)
+    assert report.router_learns == "undecided" and report.exponents["logit_change"] is None
+    assert report.learns_features == "no" and "zero at some widths" in report.text  # features never move
+    assert report.stable == "no"  # of the logits themselves: they grow
+    still = sim.coordinate_check(build, lambda s: (s[0], s[1], s[2] + 1), lambda s: {**observe(s), "logits": s[1]})
+    assert still.router_learns == "no"
+
+
+@pytest.mark.parametrize(("bad", "word"), [
+    ({"widths": 5}, "widths=5"), ({"widths": "abc"}, "widths='abc'"),
+    ({"seeds": 4.5}, "seeds=4.5"), ({"seeds": "a"}, "seeds='a'"),
+    ({"steps": 1.5}, "steps=1.5"), ({"steps": None}, "steps=None"), ({"level": "a"}, "level='a'"),
+    ({"tolerance": "a"}, "tolerance='a'"), ({"tolerance": np.nan}, "tolerance=nan"), ({"key": 1.5}, "key=1.5"),
+    ({"key": 2**70}, "key="), ({"key": -1}, "key=-1")])
+def test_coordinate_check_refuses_by_name(bad, word):
+    with pytest.raises(ValueError, match=word):
+        sim.coordinate_check(None, None, None, **bad)
+
+
 def test_drawn_numbers_are_normal_and_depend_on_key_and_counter_only():
     from scipy.stats import kstest
 

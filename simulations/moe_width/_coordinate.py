@@ -8,13 +8,16 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simulations._arguments import between, checked_key, whole
 from simulations._jax import jax, jnp
 from simulations.exponents import Exponent, fit_exponent
 from simulations.moe_width._simulate import scaling
 
 __all__ = ["CoordinateReport", "Mixture", "coordinate_check", "example_mixture"]
 
-QUANTITIES = ("prediction", "logits", "prediction_change", "logit_change", "expert_distance", "feature_move")
+QUANTITIES = ("prediction", "logits", "outputs", "features", "prediction_change", "logit_change", "expert_distance",
+              "feature_move")
+ZERO, PARTLY = "zero", "zero at some widths"  # in place of a fit
 
 
 class CoordinateReport(NamedTuple):
@@ -22,10 +25,11 @@ class CoordinateReport(NamedTuple):
 
     exponents        quantity -> slope of its root mean square on the width, with its interval; None where a quantity is
                      zero at some width
-    stable           neither predictions, logits nor their changes grow with the width
-    learns_features  the experts' features move by as much at every width
-    specialises      experts differ by as much at every width
-    router_learns    logits move by as much at every width
+    stable           nothing that is looked at grows with the width: predictions, logits, the experts' outputs and features,
+                     and how far these move
+    learns_features  the experts' features move by as much at every width, or by more at larger ones
+    specialises      experts differ by as much at every width, or by more
+    router_learns    logits move by as much at every width, or by more
     text             all of this in plain lines"""
 
     exponents: dict[str, Exponent | None]
@@ -47,15 +51,16 @@ def coordinate_check(build: Callable[[int, Any], Any], update: Callable[[Any], A
     "features", an array of the experts' hidden activations. Any framework will do; jit `update` and `observe` yourself.
 
     A quantity grows or vanishes if the interval of its exponent lies beyond +-`tolerance`, and stays if it overlaps that and
-    ends within +-2 * tolerance; else nothing is decided. More seeds make intervals shorter. The verdict is about these
+    ends within +-2 * tolerance; else nothing is decided, nor where it is zero at some widths and not at others (zero at
+    every width counts as vanishing). More seeds make intervals shorter. The verdict is about these
     widths and steps: collapsed experts part in the long run (see `theory.moe_width.late_specialisation`).
 
     Your functions run with jax's usual promotion of dtypes and ranks, though this package forbids it to itself; with 64 bit
     on, arrays without a dtype are float64. ValueError: fewer than 3 widths, or widths that are not whole and positive,
     steps < 1, fewer than 4 seeds, tolerance <= 0, level outside (0, 1), an observation that is no mapping, misses an entry,
     has another shape or is not finite, models of one width that are all the same."""
-    widths = tuple(widths)
-    _settings(widths, seeds, steps, tolerance, level)
+    widths = checked_widths(widths)
+    _settings(seeds, steps, tolerance, level, key)
     found = np.empty((len(QUANTITIES), len(widths), seeds))
     for i, width in enumerate(widths):
         for j in range(seeds):
@@ -63,28 +68,39 @@ def coordinate_check(build: Callable[[int, Any], Any], update: Callable[[Any], A
     if (same := (found == found[:, :, :1]).all(axis=(0, 2))).any():
         raise ValueError(f"build gives the same model for all {seeds} keys at width {widths[int(same.argmax())]}; it must draw "
                          "one by its key")
-    fits = {name: fit_exponent(widths, values, level) if values.any(axis=1).all() else None
+    kinds = {name: "" if values.any(axis=1).all() else PARTLY if values.any() else ZERO
+             for name, values in zip(QUANTITIES, found, strict=True)}
+    fits = {name: None if kinds[name] else fit_exponent(widths, values, level)
             for name, values in zip(QUANTITIES, found, strict=True)}
-    said = {name: _trend(fit, tolerance) for name, fit in fits.items()}
-    known = [fit for name in QUANTITIES[:4] if (fit := fits[name]) is not None]
-    bounded = all(fit.upper < 2 * tolerance for fit in known)
+    said = {name: "undecided" if kinds[name] == PARTLY else _trend(fit, tolerance) for name, fit in fits.items()}
+    known = [fit for fit in fits.values() if fit is not None]
+    bounded = PARTLY not in kinds.values() and all(fit.upper < 2 * tolerance for fit in known)
     stable = "no" if any(fit.lower > tolerance for fit in known) else "yes" if bounded else "undecided"
     answers = [stable, *(_answer(said[name]) for name in ("feature_move", "expert_distance", "logit_change"))]
     return CoordinateReport(fits, answers[0], answers[1], answers[2], answers[3],
-                            _text(fits, said, answers, widths, steps, level))
+                            _text(fits, kinds, said, answers, widths, steps, level))
 
 
-def _settings(widths: tuple[Any, ...], seeds: int, steps: int, tolerance: float, level: float) -> None:
-    if steps < 1 or seeds < 4 or len(set(widths)) < 3:
-        raise ValueError(f"need steps >= 1, seeds >= 4 and 3 different widths, got steps={steps}, seeds={seeds}, "
-                         f"widths={widths}")
-    for width in widths:
+def checked_widths(widths: Any) -> tuple[int, ...]:
+    """At least 3 different whole numbers. ValueError otherwise."""
+    try:
+        found = tuple(widths)
+    except TypeError as error:
+        raise ValueError(f"widths={widths!r} must be a list of whole numbers, at least 1") from error
+    for width in found:
         if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
-            raise ValueError(f"widths={widths} must be whole numbers, at least 1")
-    if not tolerance > 0:
-        raise ValueError(f"tolerance={tolerance!r} must be greater than 0")
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r} must lie strictly between 0 and 1")
+            raise ValueError(f"widths={widths!r} must be whole numbers, at least 1")
+    if len(set(found)) < 3:
+        raise ValueError(f"widths={widths!r} must have at least 3 different entries")
+    return tuple(int(width) for width in found)
+
+
+def _settings(seeds: Any, steps: Any, tolerance: Any, level: Any, key: Any) -> None:
+    whole(steps, "steps", 1)
+    whole(seeds, "seeds", 4)
+    between(tolerance, "tolerance", 0, np.inf, "be greater than 0, and finite")
+    between(level, "level", 0, 1, "lie strictly between 0 and 1")
+    checked_key(key)
 
 
 def _trained(build: Callable[[int, Any], Any], update: Callable[[Any], Any], observe: Callable[[Any], Mapping[str, Any]],
@@ -136,7 +152,7 @@ def _rms(values: np.ndarray) -> float:
 def _sizes(first: dict[str, np.ndarray], last: dict[str, np.ndarray]) -> list[float]:
     """In the order of QUANTITIES."""
     outputs = last["outputs"]
-    return [_rms(last["prediction"]), _rms(last["logits"]), _rms(last["prediction"] - first["prediction"]),
+    return [*(_rms(last[name]) for name in QUANTITIES[:4]), _rms(last["prediction"] - first["prediction"]),
             _rms(last["logits"] - first["logits"]), _rms(outputs[:, :, None] - outputs[:, None, :]),
             _rms(last["features"] - first["features"])]
 
@@ -153,10 +169,10 @@ def _answer(trend: str) -> str:
     return {"stays": "yes", "grows": "yes", "vanishes": "no"}.get(trend, "undecided")
 
 
-def _text(fits: Mapping[str, Exponent | None], said: Mapping[str, str], answers: Sequence[str], widths: Sequence[int],
-          steps: int, level: float) -> str:
+def _text(fits: Mapping[str, Exponent | None], kinds: Mapping[str, str], said: Mapping[str, str], answers: Sequence[str],
+          widths: Sequence[int], steps: int, level: float) -> str:
     head = f"after {steps} updates, widths {min(widths)} to {max(widths)}, intervals of level {level:g}"
-    rows = [f"  {name:18s} " + ("zero" if fit is None else f"n^{fit.slope:+.2f} [{fit.lower:+.2f}, {fit.upper:+.2f}]")
+    rows = [f"  {name:18s} " + (kinds[name] if fit is None else f"n^{fit.slope:+.2f} [{fit.lower:+.2f}, {fit.upper:+.2f}]")
             + f"  {said[name]}" for name, fit in fits.items()]
     asked = ("stable", "learns features", "experts specialise", "router learns")
     return "\n".join([head, *rows, *(f"{q}? {a}" for q, a in zip(asked, answers, strict=True))])
