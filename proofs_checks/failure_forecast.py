@@ -237,12 +237,14 @@ def direction_term(form: Any) -> Checks:
 
 @evidence(thy.bias_remains)
 def bias_remains(form: Any) -> Checks:
-    def between(k: int, n: int) -> bool:
+    def between(k: int, n: int, r: Fraction) -> bool:
         from flint import arb
 
         positions = exact.logs(k)
-        limit = arb.const_euler() + 1 - ball(thy.harmonic(k)) + sum(positions, ball(0)) / k * inflation(k)
-        found = (expected_forecast(k, n, n, letter("B")) - log(n)).ball(B=inflation(k))
+        limit = (arb.const_euler() + 1 - ball(thy.harmonic(k)) + sum(positions, ball(0)) / k * inflation(k)
+                 + (inflation(k) - 1) * ball(r).log())
+        size = int(n * r)
+        found = (expected_forecast(k, n, size, letter("B")) - log(size)).ball(B=inflation(k))
         at = Fraction(n)
         return (exceeds(limit, 0) and exceeds(found, limit + ball(form.lower(at)))
                 and exceeds(limit + ball(form.upper(at)), found))
@@ -250,7 +252,9 @@ def bias_remains(form: Any) -> Checks:
     box = {"n": (1, 1000)}  # H_n = digamma(n + 1) + Euler's constant
     yield interval.nonnegative(lambda n: form.upper(n) - (digamma(n + 1) - ln(n)), box, strict=True)
     yield interval.nonnegative(lambda n: digamma(n + 1) - ln(n) - form.lower(n), box, strict=True)
-    yield exhaustive.forall(lambda: ((k, n) for k in (2, 3, 5, 10, 20) for n in (k, 2 * k, 100, 1000)), between)
+    ratios = (Fraction(1), Fraction(2), Fraction(100), Fraction(1, 10), Fraction(1, 1000))
+    yield exhaustive.forall(lambda: ((k, n, r) for k in (2, 3, 5, 10, 20) for n in (k, 2 * k, 100, 1000) for r in ratios
+                                     if (n * r).denominator == 1), between, given=lambda k, n, r: form.given(r))
 
 
 # --- the sign
@@ -335,8 +339,8 @@ def record_chance(form: Any) -> Checks:
 def rule_of_three(form: Any) -> Checks:
     # (1 - f/n)^n = exp(-f - t) with t >= 0, as -log(1 - v) >= v
     yield interval.nonnegative(lambda t: form.miss - exp(-form.factor - sympify(t)), {"t": (0, 50)}, strict=True)
-    yield exhaustive.forall(lambda: ((n,) for n in (*range(5, 300), 1000, 4000)),
-                            lambda n: (1 - form.factor / n) ** n < form.miss)
+    yield exhaustive.forall(lambda: ((n,) for n in (*range(3, 300), 1000, 4000)),
+                            lambda n: max(1 - form.factor / n, Fraction(0)) ** n < form.miss)  # a mass is at most 1
 
 
 @evidence(thy.no_statistic_sees_it)

@@ -215,6 +215,29 @@ def test_missed_mode():
         assert thy.missed_mode(1000, 1e5, other).probability_harm < found.worst_harm
     assert thy.missed_mode(5, 10, 0.0).probability_missed == 1 and thy.missed_mode(5, 10, 1.0).probability_missed == 0
     assert thy.missed_mode(10, 10, 1e-300).probability_missed == 1.0
+    far = thy.missed_mode(100, 1e19, 1e-5)  # n / (n + N) rounds to 1 - 1
+    assert far.worst_harm >= far.probability_harm > 0.99
+    assert far.worst_mass == pytest.approx(math.log(1e17) / 1e19, rel=1e-9)
+
+
+def test_the_bias_changes_sign_below_the_evaluation():
+    """What `bias_remains` needs r >= 1 for."""
+    assert thy.bias(10, 10**7, 10**6) == pytest.approx(-0.0930, abs=1e-4) and thy.bias(10, 10**7, 10**7) > 0.6
+
+
+def test_the_normal_law_of_long_tails():
+    """The stated error of the p-value beyond 21 scores, against the exact sum in fractions."""
+    from fractions import Fraction
+
+    from theory.failure_forecast._debiased import _uniform_sum
+
+    def exact(total, count):
+        signed = ((-1) ** i * math.comb(count, i) * (total - i) ** count for i in range(math.floor(total) + 1))
+        return float(sum(signed) / math.factorial(count))
+
+    for count in (21, 30, 49):
+        worst = max(abs(exact(Fraction(i, 8), count) - _uniform_sum(i / 8, count)) for i in range(8 * count + 1))
+        assert 2e-4 < worst < 2e-3
 
 
 # ---- simulators

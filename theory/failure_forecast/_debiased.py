@@ -27,7 +27,7 @@ class TailShape(NamedTuple):
     """What the spacings of the `used` largest scores say of the tail in psi.
 
     shape      "exponential" (not told apart from it), "lighter" or "heavier"
-    p_value    two-sided, exact for an exponential tail
+    p_value    two-sided; for an exponential tail exact up to used = 21, and within 4e-3 beyond (a normal law for the sum)
     statistic  1/2 in the mean for an exponential tail, larger for a heavier one"""
 
     shape: str
@@ -126,8 +126,9 @@ def tail_shape(p: Any = None, *, log_p: Any = None, used: int | None = None, lev
     """Whether the spacings of the largest scores grow, stay or shrink towards the extreme.
 
     For an exponential tail i (x_i - x_{i+1}), i = 1, ..., m, are independent with one mean; their running sums divided
-    by the total are m - 1 ordered uniforms, so that the sum of these has a known law. `used` is m (default: 50, or half
-    of the scores if there are fewer than 100). The tail is called lighter or heavier where the two-sided p-value is
+    by the total are m - 1 ordered uniforms, so that the sum of these has a known law (used exactly for m <= 21, beyond
+    through the normal law: the p-value is then off by less than 4e-3). `used` is m (default: 50, or half of the scores if
+    there are fewer than 100). The tail is called lighter or heavier where the two-sided p-value is
     below `level`. ValueError as `fit_tail`, used < 3 or used >= n, level outside (0, 1)."""
     _level(level)
     psi = score(p, log_p=log_p)

@@ -43,7 +43,7 @@ def missed_mode(n: int, deployment: float, mass: float) -> MissedMode:
         raise ValueError(f"mass={mass!r} must be a number in [0, 1]") from None
     if not 0 <= share <= 1:
         raise ValueError(f"mass={mass!r} must lie in [0, 1]")
-    ratio = float(np.log1p(-size / (n + size)))  # log(n / (n + N))
+    ratio = -float(np.log1p(size / n))  # log(n / (n + N)), finite at any N
     harm = float(np.exp(n / size * ratio)) * size / (n + size)
     with np.errstate(divide="ignore"):
         rest = float(np.log1p(-share))
