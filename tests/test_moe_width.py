@@ -189,7 +189,18 @@ def test_a_lone_expert_has_no_router_gradient():
     ({"steps": -1}, ("steps=-1",)), ({"dtype": "float16"}, ("dtype='float16'",)), ({"x": X * np.nan}, ("x", "nan")),
     ({"expert_rates": [1, 2]}, ("expert_rates", "4")), ({"expert_means": {"b": 1}}, ("expert_means", "'b'")),
     ({"initial": {}, "seeds": 1}, ("initial", "U")), ({"initial": start(8), "seeds": 2}, ("seeds=2", "initial")),
-    ({"initial": start(8) | {"a": np.zeros((4, 9))}, "seeds": 1, "width": 8}, ("initial['a']", "(4, 9)"))])
+    ({"initial": start(8) | {"a": np.zeros((4, 9))}, "seeds": 1, "width": 8}, ("initial['a']", "(4, 9)")),
+    ({"learning_rate": np.nan}, ("learning_rate=nan", "finite")), ({"learning_rate": np.inf}, ("learning_rate=inf",)),
+    ({"learning_rate": "a"}, ("learning_rate='a'",)), ({"learning_rate": None}, ("learning_rate=None",)),
+    ({"initial": start(8) | {"w": np.full((4, 8), np.nan)}, "seeds": 1, "width": 8}, ("initial['w']", "nan")),
+    ({"initial": 3, "seeds": 1}, ("initial=3", "mapping")), ({"expert_means": 3}, ("expert_means=3", "mapping")),
+    ({"adam_epsilon": -1}, ("adam_epsilon=-1",)), ({"adam_epsilon": np.nan}, ("adam_epsilon=nan",)),
+    ({"adam_betas": (1, 1)}, ("adam_betas=(1, 1)", "[0, 1)")), ({"adam_betas": (-1, np.nan)}, ("adam_betas", "nan")),
+    ({"adam_betas": (0.9,)}, ("adam_betas=(0.9,)",)), ({"adam_betas": (2, 0.9)}, ("adam_betas=(2, 0.9)",)),
+    ({"key": "a"}, ("key='a'",)), ({"key": 1.5}, ("key=1.5",)), ({"key": 2**70}, (f"key={2**70}", "whole")),
+    ({"key": -1}, ("key=-1",)), ({"x": [[1, 2], [3]]}, ("x=", "regular")), ({"x": [["a"]]}, ("x=", "numbers")),
+    ({"router_parametrisation": "x"}, ("router_parametrisation='x'",)),
+    ({"router_parametrisation": ""}, ("router_parametrisation=''",)), ({"gate": 3}, ("gate=3",))])
 def test_bad_input_is_refused_by_name(changes, words):
     with pytest.raises(ValueError) as error:
         sim.simulate(**{"width": 16, **LIKE, **changes})
@@ -198,7 +209,8 @@ def test_bad_input_is_refused_by_name(changes, words):
 
 @pytest.mark.parametrize(("changes", "words"), [
     ({"active": 5}, ("active=5", "experts=4")), ({"gate": "hard"}, ("gate='hard'",)), ({"width": 0}, ("width=0",)),
-    ({"y": Y[:3]}, ("y", "(3,)")), ({"dtype": "float16"}, ("dtype='float16'",))])
+    ({"y": Y[:3]}, ("y", "(3,)")), ({"dtype": "float16"}, ("dtype='float16'",)),
+    ({"learning_rate": np.nan}, ("learning_rate=nan",)), ({"key": -1}, ("key=-1",))])
 def test_bad_input_of_the_deep_model_is_refused_by_name(changes, words):
     with pytest.raises(ValueError) as error:
         sim.simulate_deep(**{"width": 16, "gate": "softmax", "x": X, "y": Y, **changes})
@@ -231,9 +243,23 @@ def test_quadrature_and_particles_agree_and_refuse():
     assert (sparse.gates.sum(axis=1) == 1).all() and not sparse.logits.any()
     assert np.array_equal(sparse.gates[0], sparse.gates[-1])  # no slope: the first choice stands
     for changes, word in (({"x": X, "y": Y}, "d=4"), ({"gate": "topk_masked"}, "topk_masked"), ({"method": "exact"}, "exact"),
-                          ({"active": 9}, "active=9")):
+                          ({"active": 9}, "active=9"), ({"nodes": 0}, "nodes=0"), ({"nodes": 1}, "nodes=1"),
+                          ({"nodes": 2.5}, "nodes=2.5"), ({"particles": -5}, "particles=-5"),
+                          ({"particles": 1.5}, "particles=1.5"),
+                          ({"particles": 0}, "particles=0"), ({"learning_rate": np.nan}, "learning_rate=nan"),
+                          ({"key": -1, "method": "particles"}, "key=-1"), ({"gate": 3}, "gate=3"), ({"method": None}, "None")):
         with pytest.raises(ValueError, match=word):
             sim.limit(**{"gate": "softmax", "x": x, "y": y, "method": "quadrature", **changes})
+
+
+@pytest.mark.parametrize(("call", "word"), [
+    (lambda: sim.scaling("mup", -4), "width=-4"), (lambda: sim.scaling("mup", 0), "width=0"),
+    (lambda: sim.scaling("mup", 4, np.nan), "learning_rate=nan"), (lambda: sim.scaling(3, 4), "parametrisation=3"),
+    (lambda: sim.example_data(2, 0), "d=0"), (lambda: sim.example_data(0, 2), "samples=0"),
+    (lambda: sim.example_data(2, 2, -1), "key=-1")])
+def test_small_helpers_refuse_by_name(call, word):
+    with pytest.raises(ValueError, match=word):
+        call()
 
 
 # ---- closed forms

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from simulations._arguments import between, checked_key
 from simulations._jax import jax, jnp
 from simulations.moe_width._draw import normals
 from simulations.moe_width._kernel import NUMBERS, PER_SAMPLE, Router, summary
@@ -33,6 +34,8 @@ def simulate_deep(width: int, *, gate: str, x: Any, y: Any, experts: int = 4, ac
     ValueError as `simulate`."""
     x, y = check_data(x, y)
     check_choices(width, gate, "sgd", experts, active, steps, seeds, dtype, None)
+    between(learning_rate, "learning_rate", -np.inf, np.inf, "be a finite number")
+    checked_key(key)
     chosen = active if gate.startswith("topk") else experts
     router = Router(jnp.asarray(gate == "sigmoid"), jnp.asarray(gate != "topk_masked"), jnp.asarray(chosen, jnp.int64))
     table = _train(jax.random.fold_in(jax.random.key(key), width), jnp.asarray(seeds, jnp.int64), jnp.asarray(steps, jnp.int64),

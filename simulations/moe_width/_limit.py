@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulations._arguments import between, checked_key, whole
 from simulations.moe_width._simulate import check_choices, check_data
 
 __all__ = ["Limit", "limit"]
@@ -50,14 +51,18 @@ def limit(*, gate: str, x: Any, y: Any, experts: int = 4, active: int = 1, steps
     """Training at infinite width, maximal update parametrisation, SGD.
 
     method "quadrature": a trapezoidal rule in d + 1 dimensions, d <= 2, soft gates only; error below
-    1e-9 at t = 1 and 1e-7 at t = 4 for d = 2, |x| = sqrt(2). method "particles": `particles` neurons in mirrored pairs (a
-    and -a), error about 1e-3.
+    1e-9 at t = 1 and 1e-7 at t = 4 for d = 2, |x| = sqrt(2), |y| up to 1.5 and a rate of at most 2; it grows with the rate,
+    to 4e-9 and 5e-7 at a rate of 8, and with fewer `nodes` a dimension. method "particles": `particles` neurons in mirrored
+    pairs (a and -a), error about 1e-3.
     Under top-k the limit is random, one draw a `key`; key also draws the particles. ValueError: another method or gate,
-    d > 2 with quadrature, top-k with quadrature, active > experts."""
+    d > 2 with quadrature, top-k with quadrature, active > experts, a rate that is not finite, nodes outside 3 .. 200,
+    particles < 2, key outside 0 .. 2^63 - 1."""
     x, y = check_data(x, y)
     check_choices(1, gate, "sgd", experts, active, steps, 1, None, None)
+    learning_rate = between(learning_rate, "learning_rate", -np.inf, np.inf, "be a finite number")
+    checked_key(key), whole(nodes, "nodes", 3, 200), whole(particles, "particles", 2)
     sparse = gate.startswith("topk") and active < experts
-    if method not in ("quadrature", "particles"):
+    if not isinstance(method, str) or method not in ("quadrature", "particles"):
         raise ValueError(f"method={method!r} must be 'quadrature' or 'particles'")
     if method == "quadrature" and x.shape[1] > 2:
         raise ValueError(f"method='quadrature' needs d <= 2, and x has d={x.shape[1]}; use method='particles'")

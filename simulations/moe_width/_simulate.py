@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulations._arguments import between, checked_key, finite_array, whole
 from simulations._jax import jax, jnp
 from simulations.moe_width._kernel import BLOCK, CAPACITY, NUMBERS, PER_SAMPLE, Constants, Net, Router, shapes, train
 
@@ -59,8 +60,16 @@ def scaling(parametrisation: str, width: int, learning_rate: float = 1.0) -> Sca
 
     sp0, sp1: multiplier 1, deviation n^-1/2, rate eta n^0 or eta n^-1. gamma(g): multiplier n^-g, deviation 1, rate
     eta n^(2g-1); ntp is g = 1/2, mup is g = 1. Adam moves each weight by about its rate: eta n^0 or n^-1 for sp, and
-    eta n^(g-1) for gamma(g), so that updates of logits are as large as under SGD. ValueError for anything else."""
-    n = float(width)
+    eta n^(g-1) for gamma(g), so that updates of logits are as large as under SGD.
+
+    ValueError for anything else, for a width that is not whole and at least 1, for a rate that is not finite."""
+    return _scaling(parametrisation, width, learning_rate, "parametrisation")
+
+
+def _scaling(parametrisation: Any, width: Any, learning_rate: Any, name: str) -> Scaling:
+    """`scaling`, with the name under which the caller knows the parametrisation."""
+    n = float(whole(width, "width", 1))
+    learning_rate = between(learning_rate, "learning_rate", -np.inf, np.inf, "be a finite number")
     if parametrisation in ("sp0", "sp1"):
         rate = learning_rate / n ** int(parametrisation[-1])
         return Scaling(1.0, n**-0.5, rate, rate)
@@ -71,7 +80,7 @@ def scaling(parametrisation: str, width: int, learning_rate: float = 1.0) -> Sca
     except ValueError:
         gamma = np.nan
     if not 0.5 <= gamma <= 1:
-        raise ValueError(f"parametrisation={parametrisation!r} must be sp0, sp1, ntp, mup or gamma(g) with 0.5 <= g <= 1")
+        raise ValueError(f"{name}={parametrisation!r} must be sp0, sp1, ntp, mup or gamma(g) with 0.5 <= g <= 1")
     return Scaling(n**-gamma, 1.0, learning_rate * n ** (2 * gamma - 1), learning_rate * n ** (gamma - 1))
 
 
@@ -94,21 +103,27 @@ def simulate(width: int, *, gate: str, parametrisation: str, optimiser: str = "s
     arguments give the same bits; another width or key gives an independent draw.
 
     A warning ("tie") where logits tie at the edge of the chosen experts: the first ones are taken. ValueError: active >
-    experts, width < 1, an unknown gate, parametrisation, optimiser or dtype, y of another length, values not finite."""
+    experts, width < 1, an unknown gate, parametrisation, optimiser or dtype, y of another length, values not finite,
+    adam_epsilon < 0, adam_betas outside [0, 1) or the second 0 (0/0 after a gradient of zero), key outside 0 .. 2^63 - 1."""
     x, y = check_data(x, y)
     check_choices(width, gate, optimiser, experts, active, steps, seeds, dtype, initial)
     dtype = dtype or ("float64" if initial is not None or "sp0" in (parametrisation, router_parametrisation) else "float32")
     own = scaling(parametrisation, width, learning_rate)
-    router = scaling(router_parametrisation or parametrisation, width, learning_rate)
+    router = own if router_parametrisation is None else _scaling(router_parametrisation, width, learning_rate,
+                                                                 "router_parametrisation")
+    key = checked_key(key)
     adam = optimiser == "adam"
+    betas = _adam(adam_epsilon, adam_betas)
+    if expert_means is not None and not isinstance(expert_means, Mapping):
+        raise ValueError(f"expert_means={expert_means!r:.80} must be a mapping from 'a' and 'V' to numbers")
     means = {name: _per_expert(f"expert_means[{name!r}]", (expert_means or {}).get(name, 0.0), experts) for name in "aV"}
     if unknown := set(expert_means or {}) - {"a", "V"}:
-        raise ValueError(f"expert_means names {sorted(unknown)[0]!r}; it may give 'a' and 'V'")
+        raise ValueError(f"expert_means names {sorted(map(str, unknown))[0]!r}; it may give 'a' and 'V'")
     rates = _per_expert("expert_rates", 1.0 if expert_rates is None else expert_rates, experts)
     constants = Constants(*(jnp.asarray(v, jnp.float64) for v in (
         np.full(experts, own.multiplier), router.multiplier, own.scale, router.scale, means["a"], means["V"],
         rates * (own.adam_rate if adam else own.rate), router.adam_rate if adam else router.rate, float(width),
-        adam_epsilon, adam_betas)))
+        adam_epsilon, betas)))
     blocks = room(max(width, CAPACITY if initial is None else CAPACITY // 16), 1) // BLOCK
     given = _given(initial, width, experts, x.shape[1], blocks)
     rooms = room(seeds, 32), room(steps + 1, 16)
@@ -139,7 +154,10 @@ def room(size: int, least: int) -> int:
 
 
 def example_data(samples: int = 16, d: int = 8, key: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """x (samples, d), rows in random directions of norm sqrt(d), and y = sign(x_1) + sin(2 x_2) / 2 (x_1 if d = 1)."""
+    """x (samples, d), rows in random directions of norm sqrt(d), and y = sign(x_1) + sin(2 x_2) / 2 (x_1 if d = 1).
+
+    ValueError: samples or d < 1, key < 0, what is not whole."""
+    whole(samples, "samples", 1), whole(d, "d", 1), checked_key(key)
     x = np.random.default_rng([samples, d, key]).normal(size=(samples, d))
     x *= np.sqrt(d) / np.linalg.norm(x, axis=1, keepdims=True)
     return x, np.sign(x[:, 0]) + 0.5 * np.sin(2 * x[:, min(1, d - 1)])
@@ -147,14 +165,11 @@ def example_data(samples: int = 16, d: int = 8, key: int = 0) -> tuple[np.ndarra
 
 def check_data(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """x (samples, d) and y (samples,) as finite float64. ValueError otherwise."""
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    x, y = finite_array(x, "x"), finite_array(y, "y")
     if x.ndim != 2 or not x.size:
         raise ValueError(f"x of shape {x.shape} must have shape (samples, d) with at least one sample")
     if y.shape != (len(x),):
         raise ValueError(f"y of shape {y.shape} must have shape ({len(x)},), one value a row of x")
-    for name, value in (("x", x), ("y", y)):
-        if not np.isfinite(value).all():
-            raise ValueError(f"{name} holds {value[~np.isfinite(value)][0]}; it must be finite")
     return x, y
 
 
@@ -163,23 +178,32 @@ def check_choices(width: int, gate: str, optimiser: str, experts: int, active: i
     """ValueError, naming the argument, unless all are possible."""
     for name, value, least in (("width", width, 1), ("experts", experts, 1), ("active", active, 1), ("steps", steps, 0),
                                ("seeds", seeds, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"{name}={value!r} must be a whole number, at least {least}")
+        whole(value, name, least)
     if active > experts:
         raise ValueError(f"active={active} must be at most experts={experts}")
     for name, choice, allowed in (("gate", gate, GATES), ("optimiser", optimiser, ("sgd", "adam")),
                                   ("dtype", dtype, (None, "float32", "float64"))):
-        if choice not in allowed:
+        if not isinstance(choice, str | None) or choice not in allowed:
             raise ValueError(f"{name}={choice!r} must be one of {', '.join(map(str, allowed))}")
     if initial is not None and seeds != 1:
         raise ValueError(f"seeds={seeds} must be 1 where initial is given")
 
 
 def _per_expert(name: str, values: Any, experts: int) -> np.ndarray:
-    found = np.asarray(values, dtype=np.float64)
-    if found.shape not in ((), (experts,)) or not np.isfinite(found).all():
+    found = finite_array(values, name)
+    if found.shape not in ((), (experts,)):
         raise ValueError(f"{name}={values!r} must be a number, or {experts} numbers, one an expert")
     return np.broadcast_to(found, (experts,)).copy()
+
+
+def _adam(epsilon: Any, betas: Any) -> tuple[float, float]:
+    """The two rates of decay. ValueError, naming the argument, unless Adam's moments stay finite with them."""
+    if not between(epsilon, "adam_epsilon", -np.inf, np.inf, "be a finite number") >= 0:
+        raise ValueError(f"adam_epsilon={epsilon!r} must be at least 0")
+    pair = finite_array(betas, "adam_betas")
+    if pair.shape != (2,) or not (0 <= pair[0] < 1 and 0 < pair[1] < 1):
+        raise ValueError(f"adam_betas={betas!r} must be two numbers, the first in [0, 1), the second in (0, 1)")
+    return float(pair[0]), float(pair[1])
 
 
 def _given(initial: Mapping[str, Any] | None, width: int, experts: int, d: int, blocks: int) -> Net:
@@ -187,11 +211,13 @@ def _given(initial: Mapping[str, Any] | None, width: int, experts: int, d: int, 
     rows = blocks if initial is not None else 1
     made = [np.zeros((rows, *shape)) for shape in shapes(experts, d)]
     if initial is not None:
+        if not isinstance(initial, Mapping):
+            raise ValueError(f"initial={initial!r:.80} must be a mapping that gives U, V, a and w")
         needed = {"V": (experts, width, d), "U": (width, d), "a": (experts, width), "w": (experts, width)}
         if set(initial) != set(needed):
-            raise ValueError(f"initial has {sorted(initial)}; it must have U, V, a and w")
+            raise ValueError(f"initial has {sorted(map(str, initial))}; it must have U, V, a and w")
         for target, (name, shape) in zip(made, needed.items(), strict=True):
-            value = np.asarray(initial[name], dtype=np.float64)
+            value = finite_array(initial[name], f"initial[{name!r}]")
             if value.shape != shape:
                 raise ValueError(f"initial[{name!r}] of shape {value.shape} must have shape {shape}")
             full = np.zeros((rows * BLOCK, *target.shape[1:-1]))
