@@ -102,4 +102,29 @@ def test_a_missing_file_and_a_bad_deployment(table):
 
 def test_tables_of_other_programs():
     found = read_scores("\ufeffname;log_p\r\n\"a;b\";-1.5\r\n\r\nc;-2\r\n", "t")
-    assert found.log_p == [-1.5, -2.0] and found.lines == [2, 4]
+    assert found.log_p == [-1.5, -2.0] and found.lines == [2, 4] and found.blank == [3]
+
+
+def test_a_blank_line_between_scores_is_reported(table, tmp_path):
+    rows = table.read_text(encoding="utf-8").splitlines()
+    other = tmp_path / "gap.csv"
+    other.write_text("\n".join([*rows[:5], "", *rows[5:], "", ""]), encoding="utf-8")
+    assert "1 blank line among the scores, the first at line 6" in run(other).output
+    other.write_text("\n".join([*rows, "", ""]), encoding="utf-8")  # at the end of the file: no row of a score
+    assert "blank" not in run(other).output
+
+
+@pytest.mark.parametrize("size", ["10", "1e5"])
+def test_the_bias_is_said_in_its_direction(table, size):
+    """-log p of the forecast is the truth's times exp(-bias)."""
+    done = CliRunner().invoke(command, [str(table), "--deployment", size])
+    said = re.search(r"its known bias +(\S+) in psi .* -log p is too (small|large) by a factor (\S+)", done.output)
+    bias, factor = float(said[1]), float(said[3])
+    assert said[2] == ("small" if bias > 0 else "large") and (bias > 0) == (size == "1e5")
+    assert factor == pytest.approx(math.exp(abs(bias)), rel=1e-3)
+
+
+def test_the_limits_say_what_they_rest_on(table):
+    lines = run(table).output.splitlines()
+    where = next(i for i, line in enumerate(lines) if " limits " in line)
+    assert "if the tail is exponential" in lines[where + 1]

@@ -180,7 +180,7 @@ bias_remains = Claim(
              "n_inverse_lower": _SLOW._replace(lower=lambda n: 1 / (2 * n)),
              "third": _SLOW._replace(upper=lambda n: 1 / (3 * n)),
              "square": _SLOW._replace(upper=lambda n: 1 / (2 * n**2))},
-    note="At fixed k the bias does not go away with more evaluation data: only k grows it away. Below r = 1 the limit changes "
-         "sign: -0.093 at k = 10, r = 1/10. Positive for all k since T_1, T_2 > 0 and T_3 >= 0 (`level_term`, "
+    note="At fixed k the bias does not go away with more evaluation data: only k grows it away. For small r the limit is "
+         "negative: -0.093 at k = 10, r = 1/10. Positive for all k since T_1, T_2 > 0 and T_3 >= 0 (`level_term`, "
          "`plotting_term`, `direction_term`); certified here at k = 2, 3, 5, 10, 20 and r = 1, 2, 100, with 1 <= n <= 1000 "
          "real in the inequality of the digamma function.")

@@ -22,10 +22,11 @@ class ScoreError(ValueError):
 
 
 class Scores(NamedTuple):
-    """log p of each query, and the line of the file where it stands."""
+    """log p of each query, the line of the file where it stands, and the lines above the last score that are blank."""
 
     log_p: list[float]
     lines: list[int]
+    blank: list[int]
 
 
 @click.command()
@@ -67,7 +68,7 @@ def read_scores(text: str, name: str) -> Scores:
     text = text.lstrip("\ufeff")
     separator = next((s for s in ",;\t" if s in text.split("\n", 1)[0]), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    column, width, found = None, 0, Scores([], [])
+    column, width, found, blank = None, 0, Scores([], [], []), []
     while True:
         line = reader.line_num + 1
         try:
@@ -77,8 +78,10 @@ def read_scores(text: str, name: str) -> Scores:
         if cells is None:
             break
         if not any(cell.strip() for cell in cells):
+            blank.append(line)
             continue
         if column is None:
+            blank.clear()
             header = [cell.strip().lower() for cell in cells]
             column, width = _column(header, f"{name} line {line}"), len(header)
         elif len(cells) != width:
@@ -86,6 +89,8 @@ def read_scores(text: str, name: str) -> Scores:
         else:
             found.log_p.append(_log_p(cells[header.index(column)].strip(), column, f"{name} line {line}"))
             found.lines.append(line)
+            found.blank.extend(blank)
+            blank.clear()
     if column is None:
         raise ScoreError(f"{name}: is empty; needs a header with p or log_p, and a row for each query below it")
     if not found.lines:
@@ -146,14 +151,20 @@ def _report(scores: Scores, size: float, k: int, level: float, name: str) -> Ite
     yield f"{n} queries evaluated, {size:g} in deployment; psi = -log(-log p), k = {k} largest, r2 of the line {fit.r2:.3f}"
     yield f"forecast            p = {_shown(plain)}   (psi {plain:.4f})"
     yield (f"its known bias      {bias * h:+.4f} in psi for an exponential tail ({bias:.5f} times the tail's scale {h:.4g}):"
-           f" -log p is too small by a factor {math.exp(min(bias * h, 700.0)):.4g}")
+           f" -log p is too {'small' if bias > 0 else 'large'} by a factor {math.exp(min(abs(bias * h), 700.0)):.4g}")
     yield f"{'':20}that is what the line above errs by on average; the tail's scale is itself estimated, from the spacings"
     yield f"debiased forecast   p = {_shown(better.estimate)}   (psi {better.estimate:.4f})"
     yield (f"{'':20}another estimator, not the forecast less its bias: the k-th score plus the mean spacing times an exact "
            "factor")
     yield (f"{percent + ' limits':20s}p = {_shown(better.lower)} to {_shown(better.upper)}   "
            f"(psi {better.lower:.4f} to {better.upper:.4f})")
+    yield (f"{'':20}exact if the tail is exponential above the k-th score, which {n} queries can refute but not show; see "
+           "tail")
     yield from _diagnosis(scores.log_p, psi[:k], size)
+    if scores.blank:
+        first, count = scores.blank[0], len(scores.blank)
+        yield (f"warning             {count} blank line{'s' * (count > 1)} among the scores, the first at line {first}: left "
+               "out, though a score may be missing there")
     unseen = -math.expm1(math.log1p(-level) / n)  # the share that n queries all miss with probability 1 - level
     yield (f"not visible         a kind of failure that none of the {n} queries showed may have a share of up to "
            f"{unseen:.3g} ({percent}); no statistic of these scores can see it")
@@ -168,8 +179,8 @@ def _diagnosis(log_p: Sequence[float], top: Sequence[float], size: float) -> Ite
         yield f"tail                too few scores ({n}) to tell its shape"
     else:
         shape = thy.tail_shape(log_p=log_p)
-        said = {"exponential": "exponential: not told apart from it", "lighter": "lighter than exponential",
-                "heavier": "heavier than exponential"}[shape.shape]
+        said = {"exponential": "exponential: not told apart from it, which does not make it so",
+                "lighter": "lighter than exponential", "heavier": "heavier than exponential"}[shape.shape]
         yield f"tail                {said} (p-value {shape.p_value:.3g}, {shape.used} largest scores)"
         if shape.shape == "heavier":
             yield ("warning             a tail heavier than exponential: both forecasts tend to be too low, the limits do "
