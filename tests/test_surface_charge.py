@@ -139,6 +139,26 @@ def test_validity_report():
     assert advice == ["solve", "three-term", "flat"]
 
 
+@pytest.mark.parametrize("radius", [20.0, 300.0])
+def test_advice_holds_towards_the_horizon(radius):
+    """Against the exact cylinder, under a charge at height 1, out to where the charge sets."""
+    source = [[radius + 1, 0, 0]]
+    advised = []
+    for arc in (0.0, 3.0, 8.0, 12.0, 20.0):
+        x, n, S = cylinder_frame(arc, 0.0, radius)
+        advice = thy.validity_report(x, n, S, source).advice[0]
+        found = {"flat": thy.flat_sigma(x, n, source, [1.0]), "solve": None,
+                 "two-term": thy.two_term_sigma(x, n, [-0.5 / radius], source, [1.0]),
+                 "three-term": thy.anisotropic_sigma(x, n, S, source, [1.0])}[advice]
+        truth = float(thy.cylinder_sigma(arc, 0.0, radius, 1.0, 1.0))
+        assert found is None or abs(found[0] / truth - 1) < 0.01, (arc, advice)
+        advised.append(advice)
+    assert advised[0] != "solve" and advised[-1] == "solve"
+    x, n, S = cylinder_frame(0.2 * radius, 0.0, radius)
+    hidden = thy.validity_report(x, n, S, source)
+    assert hidden.advice[0] == "solve" and (radius == 20 or hidden.height[0] < 0)
+
+
 E3 = np.eye(3)
 GOOD = {"points": X[:2], "normals": X[:2], "mean_curvature": [-1.0, -1.0], "sources": OUT, "charges": Q}
 
@@ -168,7 +188,14 @@ def test_two_terms_refuse(change, said):
     (lambda: thy.cylinder_sigma(np.nan, 0.0, 1.0, 1.0, 1.0), "arc"),
     (lambda: thy.cylinder_sigma(0.0, 0.0, 0.0, 1.0, 1.0), "radius"),
     (lambda: thy.cylinder_sigma(0.0, 0.0, 1.0, -1.0, 1.0), "height"),
-    (lambda: thy.cylinder_sigma(0.0, 2e3, 1.0, 1.0, 1.0), "axial")])
+    (lambda: thy.cylinder_sigma(0.0, 2e3, 1.0, 1.0, 1.0), "axial"),
+    (lambda: thy.cylinder_sigma(0.0, 0.0, 1e6, 1.0, 1.0), "radius=1000000.0.*needed at most"),
+    (lambda: thy.cylinder_sigma([[1, 2], [3]], 0.0, 1.0, 1.0, 1.0), "arc="),
+    (lambda: thy.cylinder_sigma([1, 2], [1, 2, 3], 1.0, 1.0, 1.0), "common shape"),
+    (lambda: thy.flat_sigma([[1, 2, 3], [1]], X[:2], OUT, Q), "points="),
+    (lambda: thy.validity_report(X[:1], X[:1], np.zeros((1, 3, 3)), [[1, 2, 3], [1]]), "sources="),
+    (lambda: thy.sphere_sigma(X, 1.0, [[1e200, 0, 0]], [1.0]), r"sources\[0\].*1e\+200.*1e\+100"),
+    (lambda: thy.two_term_sigma([[0, 0, 0]], [[0, 0, 1]], [0.0], [[0, 0, 1e-200]], [1.0]), r"sources\[0\].*1e-200")])
 def test_closed_forms_refuse(call, said):
     with pytest.raises(ValueError, match=said):
         call()

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["curvatures", "finite", "positive", "shape_operators", "sources_and_charges", "surface"]
+__all__ = ["curvatures", "distances", "finite", "positive", "shape_operators", "sources_and_charges", "surface"]
 
+NEAREST, FURTHEST = 1e-100, 1e100  # distances whose cubes are floats
 UNIT = 1e-6  # how far from 1 the length of a normal may be: single precision passes, a forgotten division does not
 
 
@@ -62,6 +63,19 @@ def shape_operators(values: Any, normals: Any) -> Any:
         raise ValueError(f"shape_operator[{i}]={s[i].tolist()} must be symmetric")
     project = np.eye(3) - normals[:, :, None] * normals[:, None, :]  # points 3 3
     return project @ s @ project
+
+
+def distances(gap: Any, start: int = 0) -> Any:
+    """Lengths (n, m) of the vectors (n, m, 3) from points to sources; `start` is the number of the first point.
+
+    ValueError naming the source where a length's cube or its inverse leaves the range of a float."""
+    with np.errstate(over="ignore", under="ignore"):
+        R = np.sqrt((gap * gap).sum(axis=2))
+    if R.size and not (R.min() >= NEAREST and R.max() <= FURTHEST):
+        i, j = np.argwhere((R < NEAREST) | (R > FURTHEST))[0].tolist()
+        raise ValueError(f"sources[{j}] lies at a distance of about {abs(gap[i, j]).max():.3g} from points[{start + i}], "
+                         f"needed {NEAREST:g} to {FURTHEST:g}; other units help")
+    return R
 
 
 def sources_and_charges(points: Any, sources: Any, charges: Any) -> tuple[Any, Any]:

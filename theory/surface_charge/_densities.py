@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from theory.surface_charge._arguments import curvatures, finite, positive, shape_operators, sources_and_charges, surface
+from theory.surface_charge._arguments import (
+    curvatures,
+    distances,
+    finite,
+    positive,
+    shape_operators,
+    sources_and_charges,
+    surface,
+)
 
 __all__ = ["ValidityReport", "anisotropic_sigma", "flat_sigma", "relief_horizon", "two_term_sigma", "validity_report"]
 
@@ -17,11 +25,13 @@ class ValidityReport(NamedTuple):
     """How far the local formulas can be trusted at each point: (n,) arrays, from geometry alone.
 
     distance        to the nearest source
-    height          of that source above the tangent plane
+    height          of that source above the tangent plane; negative below it, where the point cannot see the source
     curvature       largest |principal curvature| times `distance`: errors of the flat term are of this order
     anisotropy      |k1 - k2| times `distance`: zero where the curvature term is right to first order
     two_term        first-order error of the two-term value for the nearest source, over that source's flat density
-    three_term      `curvature` squared, the order of what `anisotropic_sigma` leaves out
+    three_term      `curvature` squared times distance/(2 height), and no less than `curvature` squared: the order of what
+                    `anisotropic_sigma` leaves out, over the source's flat density, as `two_term` is; infinite where the
+                    source is not above the tangent plane
     advice          "flat", "two-term" or "three-term", the simplest whose estimated error is below 1 %; else "solve" """
 
     distance: Any
@@ -42,7 +52,7 @@ def two_term_sigma(points: Any, normals: Any, mean_curvature: Any, sources: Any,
     phi is the potential of the sources alone, V = `potential` that of the conductor. Exact on planes and balls, and in
     spherical cavities with V = 0 (a cavity's charge does not depend on V). Elsewhere see `validity_report`.
 
-    ValueError: shapes, nan, normals not of unit length, a source on a point."""
+    ValueError: shapes, nan, normals not of unit length, a source on a point, distances below 1e-100 or above 1e100."""
     x, n = surface(points, normals)
     H = curvatures(mean_curvature, len(x))
     p, q = sources_and_charges(x, sources, charges)
@@ -56,7 +66,8 @@ def two_term_sigma(points: Any, normals: Any, mean_curvature: Any, sources: Any,
 
 def flat_sigma(points: Any, normals: Any, sources: Any, charges: Any) -> Any:
     """Surface charge -(dphi/dn)/(2 pi) of each point's tangent plane, (n,); arguments as in `two_term_sigma`."""
-    return two_term_sigma(points, normals, np.zeros(len(np.atleast_1d(points))), sources, charges)
+    x, n = surface(points, normals)
+    return two_term_sigma(x, n, np.zeros(len(x)), sources, charges)
 
 
 def anisotropic_sigma(points: Any, normals: Any, shape_operator: Any, sources: Any, charges: Any, *,
@@ -98,29 +109,32 @@ def validity_report(points: Any, normals: Any, shape_operator: Any, sources: Any
     """Estimated errors of the local formulas at each point; arguments as in `anisotropic_sigma`.
 
     Curvature is taken as constant over the distance to the source and the whole conductor as visible from it: bodies
-    elsewhere, and relief that changes faster, are not seen. ValueError also for no source at all."""
+    elsewhere, and relief that changes faster, are not seen. Where a source stands nearly on the horizon of a point, the flat
+    density is small, and so estimates, which are relative to it, are large. ValueError also for no source at all."""
     x, n = surface(points, normals)
     S = shape_operators(shape_operator, n)
-    p, _ = sources_and_charges(x, sources, np.ones(len(np.atleast_1d(sources))))
+    p = finite(sources, "sources", (None, 3))
+    p, _ = sources_and_charges(x, p, np.ones(len(p)))
     if not len(p):
         raise ValueError("sources is empty, needed at least one")
     parts = []
     for rows, d, R, rise in _pairs(x, n, p):
         k_r, k_t = _along_and_across(d, n[rows], S[rows], rise)
         near = np.arange(len(R)), R.argmin(axis=1)
-        parts.append([a[near] for a in (R, abs(rise), k_r, k_t)])
-    R, h, k_r, k_t = (np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4))
+        parts.append([a[near] for a in (R, rise, k_r, k_t)])
+    R, height, k_r, k_t = (np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4))
     k = np.linalg.eigvalsh(S)  # of the three, the one along the normal is 0
     spread = np.sqrt(np.maximum(2 * (S * S).sum(axis=(1, 2)) - np.trace(S, axis1=1, axis2=2) ** 2, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    h = abs(height)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scale = np.where(h > 0, R * R / (2 * h), np.inf)  # 1/(4 pi R) over the flat density h/(2 pi R^3)
         flat = np.where((k_r == 0) & (k_t == 0), 0.0, abs(k_r * R + k_t * h) / (R + h) * scale)
         two = np.where(k_r == k_t, 0.0, abs(k_r - k_t) * (R - h) / (2 * (R + h)) * scale)
-    curvature = abs(k).max(axis=1, initial=0.0) * R
-    rest = curvature**2
+        curvature = abs(k).max(axis=1, initial=0.0) * R
+        rest = np.where(height > 0, curvature**2 * np.maximum(R / (2 * h), 1.0), np.inf)
     steps = [flat + rest < 0.01, two + rest < 0.01, rest < 0.01]
     advice = np.select(steps, ["flat", "two-term", "three-term"], "solve")
-    return ValidityReport(R, h, curvature, spread * R, two, rest, advice)
+    return ValidityReport(R, height, curvature, spread * R, two, rest, advice)
 
 
 def _pairs(x: Any, n: Any, p: Any) -> Iterator[tuple[slice, Any, Any, Any]]:
@@ -129,7 +143,7 @@ def _pairs(x: Any, n: Any, p: Any) -> Iterator[tuple[slice, Any, Any, Any]]:
     for start in range(0, len(x), step):
         rows = slice(start, start + step)
         d = p[None, :, :] - x[rows, None, :]  # points sources 3
-        yield rows, d, np.sqrt((d * d).sum(axis=2)), (d * n[rows, None, :]).sum(axis=2)
+        yield rows, d, distances(d, start), (d * n[rows, None, :]).sum(axis=2)
 
 
 def _along_and_across(d: Any, n: Any, S: Any, rise: Any) -> tuple[Any, Any]:

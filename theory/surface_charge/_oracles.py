@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from theory.surface_charge._arguments import finite, positive, sources_and_charges
+from theory.surface_charge._arguments import distances, finite, positive, sources_and_charges
 
 __all__ = ["boss_sigma", "cylinder_sigma", "sphere_sigma"]
 
+TERMS = 10_000  # radius over height, of a cylinder
 ON = 1e-9  # relative distance up to which a point counts as lying on the surface
 
 
@@ -26,15 +27,15 @@ def sphere_sigma(points: Any, radius: float, sources: Any, charges: Any, *, grou
         i = int(abs(r - a).argmax())
         raise ValueError(f"points[{i}]={x[i].tolist()} has distance {r[i]:.12g} from the origin, needed radius={a:g}")
     p, q = sources_and_charges(x, sources, charges)
-    d = np.sqrt((p * p).sum(axis=1))
+    with np.errstate(over="ignore", under="ignore"):
+        d = np.sqrt((p * p).sum(axis=1))
     if len(p) and abs(d - a).min() <= ON * a:
         j = int(abs(d - a).argmin())
         raise ValueError(f"sources[{j}]={p[j].tolist()} lies on the sphere of radius={a:g}; it must lie off it")
     if (d < a).any() and (d > a).any():
         raise ValueError(f"sources[{int((d < a).argmax())}] lies inside and sources[{int((d > a).argmax())}] outside the "
                          f"sphere of radius={a:g}; they see different walls, so ask for one side at a time")
-    gap = p[None, :, :] - x[:, None, :]  # points sources 3
-    R = np.sqrt((gap * gap).sum(axis=2))
+    R = distances(p[None, :, :] - x[:, None, :])  # points sources
     value = -(q * abs((d - a) * (d + a)) / (4 * np.pi * a * R * R * R)).sum(axis=1)
     if not grounded and (d > a).all():
         value = value + (q / d).sum() / (4 * np.pi * a)
@@ -70,15 +71,34 @@ def cylinder_sigma(arc: Any, axial: Any, radius: float, height: float, charge: f
     the foot of the charge. With a = radius, b = a + height:
     -(q/(pi^2 a)) int_0^oo cos(k z) [K_0(kb)/(2 K_0(ka)) + sum_m cos(m arc/a) K_m(kb)/K_m(ka)] dk.
     Gauss-Legendre in k; K_m(kb)/K_m(ka) as a product of ratios K_(m+1)/K_m, which cannot overflow. Absolute error below
-    1e-12 of the density at the foot. ValueError: nan, radius or height <= 0, |axial| beyond 1,000 heights."""
+    1e-12 of the density at the foot. The sum has about 40 radius/height terms. ValueError: nan, radius or height <= 0,
+    |axial| beyond 1,000 heights, a radius beyond 10,000 heights (take the plane: the curvature term is below 1e-4)."""
     a, h, q = positive(radius, "radius"), positive(height, "height"), float(finite(charge, "charge", ()))
-    pair = np.broadcast_arrays(np.asarray(arc, dtype=np.float64), np.asarray(axial, dtype=np.float64))
-    s, z = (finite(v.ravel(), name, (None,)) for v, name in zip(pair, ("arc", "axial"), strict=True))
+    if a > TERMS * h:
+        raise ValueError(f"radius={radius!r} is {a / h:.3g} times height={height!r}, needed at most {TERMS:,} times: the sum "
+                         f"would not end in time, and the tangent plane is as good")
+    pair = _same_shape(arc, axial)
+    s, z = (v.ravel() for v in pair)
     if abs(z).max(initial=0.0) > 1000 * h:
         raise ValueError(f"axial={abs(z).max():g} lies beyond 1,000 heights of {h:g}: the quadrature does not reach")
     k, weight = _wave_numbers(h, abs(z).max(initial=0.0))
     value = (np.cos(z[:, None] * k[None, :]) * _spectrum(k, s / a, a, a + h)) @ weight  # points waves
     return (-q / (np.pi**2 * a) * value).reshape(pair[0].shape)
+
+
+def _same_shape(arc: Any, axial: Any) -> list[Any]:
+    """Both as finite arrays of their common shape. ValueError naming the argument otherwise."""
+    found = []
+    for value, name in ((arc, "arc"), (axial, "axial")):
+        try:
+            found.append(np.asarray(value, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}={value!r} must be numbers in one regular array") from error
+        finite(found[-1].ravel(), name, (None,))
+    try:
+        return list(np.broadcast_arrays(*found))
+    except ValueError as error:
+        raise ValueError(f"arc has shape {found[0].shape} and axial {found[1].shape}; needed a common shape") from error
 
 
 def _wave_numbers(h: float, reach: float) -> tuple[Any, Any]:
