@@ -49,14 +49,15 @@ _DENSE = Equivalence(rate=lambda eta, experts: eta / experts, gate="softmax")
 
 dense_equivalence = Claim(
     id="moe_width.dense_equivalence", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
-    statement=r"\text{mup, softmax, } n \to \infty:\ \text{the MoE with } E \text{ experts at rate } \eta \text{ is one dense"
-              r" two-layer net at rate } \eta/E",
+    statement=r"\text{mup, softmax, mean-field dynamics of } E \text{ equal experts at rate } \eta:\ \text{each step is that"
+              r" of one dense two-layer net at rate } \eta/E",
     form=_DENSE,
     mutants={"same_rate": _DENSE._replace(rate=lambda eta, experts: eta),
              "times_experts": _DENSE._replace(rate=lambda eta, experts: eta * experts),
              "square": _DENSE._replace(rate=lambda eta, experts: eta / experts ** 2),
              "sigmoid": _DENSE._replace(gate="sigmoid")},  # its router evolves
-    note="All experts collapse to one; each gets the E-th part of the gradient.")
+    note="Each expert gets the E-th part of the gradient. A step of the readout in symbols, three steps of the mean-field "
+         "limits in floats; no finite net is run here. That finite nets tend to the dense limit is `limit_rate`.")
 
 
 class Convergence(NamedTuple):
@@ -99,37 +100,41 @@ sparse_limit = Claim(
 
 class Freeze(NamedTuple):
     """The share of runs, of learning rates eta n^-c with given(c), whose gradient of one sample's logits is below 1e-3
-    after one update tends to `share`."""
+    after one update, is `narrow` at width 512 and `wide` at width 4096."""
 
-    share: Fraction
+    narrow: Fraction
+    wide: Fraction
     given: Callable[[int], bool]
 
 
-_FROZEN = Freeze(share=Fraction(1), given=lambda c: c == 0)
+_FROZEN = Freeze(narrow=Fraction(55, 100), wide=Fraction(88, 100), given=lambda c: c == 0)
 
 freeze = Claim(
     id="moe_width.freeze", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"\text{SP, rate } \eta n^{-c},\ c = 0,\ \text{one sample}:\ P\bigl(|\partial\ell/\partial r| < 10^{-3}"
-              r"\text{ after one update}\bigr) \to 1",
+              r"\text{ after one update}\bigr) = 0.55 \pm 0.08\ \text{at } n = 512,\ 0.88 \pm 0.08\ \text{at } n = 4096",
     hypotheses={"undecayed_rate": r"c = 0:\ \text{the learning rate does not decay like } 1/n"},
     form=_FROZEN,
     as_stated=_FROZEN._replace(given=lambda c: c in (0, 1)),
     mutants={"without_undecayed_rate": _FROZEN._replace(given=lambda c: c in (0, 1)),
              "decayed_rate_only": _FROZEN._replace(given=lambda c: c == 1),
-             "never": _FROZEN._replace(share=Fraction(0))},
+             "as_at_512": _FROZEN._replace(wide=_FROZEN.narrow),
+             "as_at_4096": _FROZEN._replace(narrow=_FROZEN.wide),
+             "never": _FROZEN._replace(narrow=Fraction(0), wide=Fraction(0))},
     wording="Under the standard parameterisation, router updates freeze after one step.",
-    note="Per sample and in probability, at width 4096. With c = 1 gradients stay of order 1 for ever: stable, no freeze, and "
-         "no feature learning.")
+    note="Per sample and in probability. The shares fit a limit of 1, which two widths do not prove. "
+         "With c = 1 gradients stay of order 1 for ever: stable, no freeze, and no feature learning.")
 
 freeze_in_mean: Claim[Fraction] = Claim(
     id="moe_width.freeze_in_mean", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.REFUTED_AS_STATED,
-    statement=r"\text{SP, } c = 0:\ \text{the root mean square of } \partial\ell/\partial r \text{ after one update, over runs"
-              r" and samples, grows like } n^{3/2}",
+    statement=r"\text{SP, } c = 0:\ \text{the root mean square of } \partial\ell/\partial r \text{ after one update, over 32"
+              r" runs and their samples, grows like } n^x,\ x = \tfrac32 \pm 0.4,\ \text{over } 32 \le n \le 512",
     form=3 * HALF, as_stated=-HALF,
     mutants={"bounded": Fraction(0), "vanishes": -HALF},
     wording="Router gradients vanish after one step, as a root mean square would show it.",
-    note="A share (log n)/n of runs keeps an open gate, and there the gradient is of order n^2: n^4 (log n)/n in the mean "
-         "square. A check by root mean square therefore refutes a freeze that holds in probability.")
+    note="The band of 0.4 tells growth from a bound, not 3/2 from 5/4. Why 3/2, an argument only: a share (log n)/n of runs "
+         "keeps an open gate, and there the gradient is of order n^2: n^4 (log n)/n in the mean square. A check by root mean "
+         "square therefore refutes a freeze that holds in probability.")
 
 adam_updates: Claim[Function] = Claim(
     id="moe_width.adam_updates", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.REFUTED_AS_STATED,
@@ -166,21 +171,27 @@ collapse = Claim(
     wording="Maximal update with soft routing and a softmax gate makes the experts collapse to one distribution.",
     note="Learning rates of 0.5, 1, 1.5 and 2 an expert restore a distance of order 1.")
 
+_FIVE = Collapse(exponent=-HALF, given=lambda t: t <= 5)
+
 late_specialisation = Claim(
     id="moe_width.late_specialisation", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.CONVENTION_DEPENDENT,
-    statement=r"\text{mup, softmax, SGD, fixed } t \le 10:\ f_e - f_j \sim n^{-1/2}",
-    hypotheses={"early": r"t \le 10,\ \text{fixed as } n \to \infty"},
-    form=Collapse(exponent=-HALF, given=lambda t: t <= 10),
-    as_stated=Collapse(exponent=-HALF, given=lambda t: True),
-    mutants={"without_early": Collapse(exponent=-HALF, given=lambda t: True),
-             "specialises": Collapse(exponent=Fraction(0), given=lambda t: t <= 10)},
+    statement=r"\text{mup, softmax, SGD, rate } 6,\ t \in \{3, 5\}:\ f_e - f_j \sim n^{-1/2}\ \text{over } 32 \le n \le 512",
+    hypotheses={"early": r"t \in \{3, 5\},\ \text{not } 20 \text{ or } 40"},
+    form=_FIVE,
+    as_stated=_FIVE._replace(given=lambda t: True),
+    mutants={"without_early": _FIVE._replace(given=lambda t: True),
+             "until_thirty": _FIVE._replace(given=lambda t: t <= 30),
+             "specialises": _FIVE._replace(exponent=Fraction(0))},
     wording="Soft-routed experts collapse, at whatever time one looks.",
-    note="The two limits do not commute: the collapsed state is unstable, and after 40 updates of rate 6 experts of "
+    note="Judged at t = 3, 5, 20 and 40 only. At rate 6 the exponent is -0.44 at t = 10 and -0.24 at t = 20. The two "
+         "limits do not commute: the collapsed state is unstable, and after 40 updates of rate 6 experts of "
          "widths 32 to 512 are as far apart as the loss lets them.")
 
 
 class AdamCollapse(NamedTuple):
-    """Under Adam the distance of experts is ~ n^exponent, for epsilons (in units of n * gradient) with given(epsilon)."""
+    """Under Adam the distance of experts is ~ n^exponent, for epsilons (in units of n * gradient) with given(epsilon).
+
+    Of the epsilons 0, 0.001 and 0.1, which are those that are run."""
 
     exponent: Fraction
     given: Callable[[float], bool]
@@ -190,19 +201,22 @@ _EPSILON = AdamCollapse(exponent=-HALF, given=lambda epsilon: epsilon >= 0.1)
 
 adam_collapse = Claim(
     id="moe_width.adam_collapse", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.NEEDS_HYPOTHESIS,
-    statement=r"\text{mup, softmax, Adam}, \varepsilon = \varepsilon_0/n,\ \varepsilon_0 \ge 0.1,\ t = 6:\ f_e - f_j \sim"
+    statement=r"\text{mup, softmax, Adam}, \varepsilon = \varepsilon_0/n,\ \varepsilon_0 = 0.1,\ t = 6:\ f_e - f_j \sim"
               r" n^{-1/2}",
-    hypotheses={"epsilon": r"\varepsilon_0 = \Theta(1)\ \text{in units of } n \times \text{gradient}"},
+    hypotheses={"epsilon": r"\varepsilon_0 = 0.1\ \text{in units of } n \times \text{gradient, not } 0 \text{ or } 10^{-3}"},
     form=_EPSILON,
     as_stated=_EPSILON._replace(given=lambda epsilon: True),
     mutants={"without_epsilon": _EPSILON._replace(given=lambda epsilon: True),
+             "any_positive": _EPSILON._replace(given=lambda epsilon: epsilon > 0),
              "specialises": _EPSILON._replace(exponent=Fraction(0))},
     wording="Experts collapse under maximal update, trained with SGD and with Adam.",
-    note="Without epsilon Adam makes a gradient of n^-1/2 an update of order 1 with random signs, which breaks the symmetry.")
+    note="Without epsilon Adam makes a gradient of n^-1/2 an update of order 1 with random signs, which breaks the symmetry."
+         " Over widths 32 to 512 the exponent is -0.19 at epsilon_0 = 0, -0.27 at 0.001, -0.45 at 0.01 and -0.51 at 0.1 and 1.")
 
 
 class Trilemma(NamedTuple):
-    """(move of features) x (distance of experts) ~ n^exponent at every gamma, for exchangeable experts under `gate`."""
+    """(move of features) x (distance of experts) ~ n^exponent at each of gamma = 1/2, 3/4, 1, under `gate`, for experts
+    with given(exchangeable)."""
 
     exponent: Fraction
     gate: str
@@ -213,8 +227,8 @@ _PRODUCT = Trilemma(exponent=-HALF, gate="softmax", given=lambda exchangeable: e
 
 trilemma = Claim(
     id="moe_width.trilemma", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
-    statement=r"\text{soft routing, exchangeable experts, stable } (\tfrac12 \le \gamma \le 1),\ t = 1:\ "
-              r"|z(1)-z(0)|\cdot|f_e-f_j| \sim n^{-1/2}\ \text{for every } \gamma",
+    statement=r"\text{soft routing, exchangeable experts},\ t = 1:\ |z(1)-z(0)|\cdot|f_e-f_j| \sim n^{-1/2}"
+              r"\ \text{for each of } \gamma = \tfrac12, \tfrac34, 1",
     hypotheses={"exchangeable": r"\text{all experts have one law at the start, and one learning rate}"},
     form=_PRODUCT,
     as_stated=_PRODUCT._replace(given=lambda exchangeable: True),
@@ -223,22 +237,23 @@ trilemma = Claim(
              "topk": _PRODUCT._replace(gate="topk_renorm")},
     also_true={"sigmoid": _PRODUCT._replace(gate="sigmoid")},
     wording="Soft-routing MoEs admit no parameterisation with stability, feature learning and expert specialisation at once.",
-    note="A quantitative form of it, ours: what features gain over gamma, the distance of experts loses. Checked at gamma ="
-         " 1/2, 3/4 and 1.")
+    note="A quantitative form of it, ours: what features gain over gamma, the distance of experts loses. Each gamma is"
+         " judged by itself.")
 
 
 class Breaking(NamedTuple):
-    """Both the experts' distance and their features' move are ~ n^0 under the gate."""
+    """Both the experts' distance and their features' move are ~ n^0 under the gate, in the parametrisation."""
 
     gate: str
-    random_router: bool
+    parametrisation: str = "mup"
 
 
 topk_breaks_symmetry = Claim(
     id="moe_width.topk_breaks_symmetry", paper=PAPER, source=Source.ABSTRACT, standing=Standing.HOLDS,
-    statement=r"\text{mup, Top-2 of 4, SGD, } t = 2:\ |z(t)-z(0)|\cdot|f_e-f_j| \sim n^0",
-    form=Breaking(gate="topk_renorm", random_router=True),
-    mutants={"softmax": Breaking(gate="softmax", random_router=True), "sigmoid": Breaking(gate="sigmoid", random_router=True)},
-    also_true={"masked": Breaking(gate="topk_masked", random_router=True)},
+    statement=r"\text{mup, Top-2 of 4, SGD, } t = 2:\ |z(t)-z(0)| \sim n^0\ \text{and}\ |f_e-f_j| \sim n^0",
+    form=Breaking(gate="topk_renorm"),
+    mutants={"softmax": Breaking(gate="softmax"), "sigmoid": Breaking(gate="sigmoid"),
+             "features_at_rest": Breaking(gate="topk_renorm", parametrisation="ntp")},
+    also_true={"masked": Breaking(gate="topk_masked")},
     note="Feature learning and specialisation at once, in the stable parametrisation gamma = 1.")
 
