@@ -214,8 +214,8 @@ def scale(degrees):
         found = degrees.sigma(long * x, n, H / long, long * (s + 9), up * c)
         return bool((found == base * up**degrees.charge * long**degrees.length).all())
 
-    yield exhaustive.forall(lambda: product(range(6), range(-40, 41, 8), range(-20, 21, 5)), equal_bits,
-                            scope="charges over 24 decades, 9 points and 9 sources")
+    yield exhaustive.forall(lambda: product(range(6), range(-100, 101, 20), range(-200, 201, 25)), equal_bits,
+                            scope="charges over 60 decades, lengths over 120, 9 points and 9 sources")
 
 
 # --- gently curved ground -------------------------------------------------------------------------------------------

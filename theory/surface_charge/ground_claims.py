@@ -50,7 +50,8 @@ two_term_error = Claim(
 
 
 class Orders(NamedTuple):
-    """Exponents in kappa h of the two-term error, relative to the charge and relative to what curvature changes in it."""
+    """Exponents in kappa h of the two-term error, relative to the charge and relative to what curvature changes in it, over
+    a cylinder and off the foot of the charge."""
 
     total: int
     correction: int
@@ -58,14 +59,16 @@ class Orders(NamedTuple):
 
 regime = Claim(
     id="surface_charge.regime", paper=PAPER, source=Source.ABSTRACT, standing=Standing.CONVENTION_DEPENDENT,
-    statement=r"\kappa h \to 0:\ \frac{|\sigma_2 - \sigma|}{|\sigma|} \sim (\kappa h)^1,\quad \frac{|\sigma_2 - \sigma|}"
-              r"{|\sigma - \sigma_{\mathrm{flat}}|} \sim (\kappa h)^0",
+    statement=r"\text{cylinder},\ \kappa = 1/a,\ \text{rms over points off the foot},\ \kappa h \text{ from } \tfrac1{20}"
+              r" \text{ to } \tfrac1{160}:\ \frac{|\sigma_2 - \sigma|}{|\sigma|} \sim (\kappa h)^1,\quad"
+              r" \frac{|\sigma_2 - \sigma|}{|\sigma - \sigma_{\mathrm{flat}}|} \sim (\kappa h)^0",
     form=Orders(1, 0),
     mutants={"second_order": Orders(2, 1), "correction_vanishes": Orders(1, 1)},
     as_stated=Orders(0, 0),
     wording="The identity does not apply where the ground's radius of curvature is much greater than the source's height.",
     note="That limit is where the total is BEST: the error falls like h over the radius. What does not improve is the"
-         " curvature term itself, a fixed share of which is wrong. The wording holds of the second ratio only.")
+         " curvature term itself, a fixed share of which is wrong. The wording holds of the second ratio only. Not so on"
+         " umbilic ground or at the foot of the charge, where the error of first order is 0 (`two_term_error`).")
 
 cylinder = Claim(
     id="surface_charge.cylinder", paper=PAPER, source=Source.PUBLIC, standing=Standing.HOLDS,
