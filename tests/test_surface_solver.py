@@ -99,9 +99,63 @@ def test_solver_refuses(mesh, sources, charges, said):
         sim.solve(*mesh, sources, charges)
 
 
-def test_solver_refuses_a_potential_that_is_nan():
-    with pytest.raises(ValueError, match="potential"):
-        sim.solve(*SPHERE, OUT, Q, potential=float("nan"))
+def both(*bodies):
+    """Several bodies as one mesh."""
+    starts = np.cumsum([0, *(len(v) for v, _ in bodies)])
+    return np.concatenate([v for v, _ in bodies]), np.concatenate([f + s for (_, f), s in zip(bodies, starts, strict=False)])
+
+
+BALL = sim.icosphere(3)
+SMALL = 0.4 * BALL[0], BALL[1]
+
+
+@pytest.mark.parametrize(("mesh", "said"), [
+    (both(BALL, BALL), "on another body"), (both(BALL, SMALL), "inside another body"),
+    (both(SMALL, BALL), "inside another body"),
+    (both(BALL, (BALL[0] + [0.9, 0.1, 0], BALL[1])), "inside another body"),
+    (both(BALL, (SMALL[0], SMALL[1][:, ::-1])), "hollow.*leave them out"),
+    ((BALL[0], [[0, 1, 2], [3]]), "faces="), (("a", BALL[1]), "vertices='a'"),
+    ((sim.icosphere(10)[0] * [1, 1, 1e-4], sim.icosphere(10)[1]), "faces")])
+def test_solver_refuses_bodies(mesh, said):
+    with pytest.raises(ValueError, match=said):
+        sim.solve(*mesh, [[0, 0, 4.0]], [1.0])
+
+
+def test_bodies_whose_boxes_overlap_may_stand_apart():
+    """A small ball in the corner of the box of a large one."""
+    corner = 0.1 * BALL[0] + [0.75, 0.75, 0.75]
+    found = sim.solve(*both(BALL, (corner, BALL[1])), [[0, 0, 4.0]], [1.0])
+    assert np.isfinite(found.sigma).all() and -1 < found.total_charge < 0
+
+
+def test_sources_nearer_than_a_face_is_large():
+    centre = BALL[0][BALL[1][5]].mean(axis=0)
+    size = np.linalg.norm(BALL[0][BALL[1][5]] - centre, axis=1).max()
+    up = centre / np.linalg.norm(centre)
+    with pytest.warns(UserWarning, match=r"sources\[1\].*faces\[5\].*not resolved"):
+        sim.solve(*BALL, [[0, 0, 4.0], centre + 0.5 * size * up], [1.0, 1.0])
+    with pytest.raises(ValueError, match=r"sources\[0\].*faces\[5\].*refine"):
+        sim.solve(*BALL, [centre + 0.1 * size * up], [1.0])
+
+
+@pytest.mark.parametrize("potential", [float("nan"), float("inf"), "x"])
+def test_solver_refuses_a_potential(potential):
+    with pytest.raises(ValueError, match="potential="):
+        sim.solve(*SPHERE, OUT, Q, potential=potential)
+
+
+@pytest.mark.parametrize("bad", [None, float("inf"), float("nan"), 0, 2.5, "a"])
+def test_icosphere_refuses_by_name(bad):
+    with pytest.raises(ValueError, match="frequency="):
+        sim.icosphere(bad)
+    assert len(sim.icosphere(2.0)[1]) == 80
+
+
+@pytest.mark.parametrize(("sources", "charges", "said"), [("a", Q, "sources='a'"), ([[1, 2, 3], [1]], Q, "sources="),
+                                                          (OUT, "a", "charges='a'")])
+def test_solver_names_sources_and_charges(sources, charges, said):
+    with pytest.raises(ValueError, match=said):
+        sim.solve(*SPHERE, sources, charges)
 
 
 def test_a_vertex_of_the_body_may_be_unused():
@@ -197,6 +251,34 @@ def test_files_that_are_no_meshes(tmp_path):
                        ("quad.obj", "needed triangles")):
         with pytest.raises(ValueError, match=said):
             sim.read_mesh(tmp_path / name)
+
+
+TETRAHEDRON = "v 0 0 0\nv 1 0 0 # one\nv 0 1 0\nvn 0 0 1\nv 0 0 1 1.0\n"
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("f 0 1 2", "corner 0"), ("f 1 2 5", "refers to no vertex"), ("f 1 2 -5", "refers to no vertex"),
+    ("f 1 2 a", "whole number"),
+    ("f 1 2", "2 corners"), ("f 1 2 3 4", "needed triangles"), ("v 1 2", "three finite"), ("v 1 2 nan", "three finite"),
+    ("v 1 2 b", "no number"), ("", "no faces")])
+def test_obj_files_that_are_refused(tmp_path, text, said):
+    (tmp_path / "bad.obj").write_text(TETRAHEDRON + text + "\n")
+    with pytest.raises(ValueError, match=f"bad.obj.*{said}"):
+        sim.read_mesh(tmp_path / "bad.obj")
+
+
+def test_relative_corners_of_an_obj_file_are_those_counted_from_the_start(tmp_path):
+    (tmp_path / "plain.obj").write_text(TETRAHEDRON + "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
+    (tmp_path / "relative.obj").write_text(TETRAHEDRON + "f -4//1 -2//1 -3//1\nf -4/1 -3/1 -1/1\nf -3 \\\n -2 -1\nf -2 -4 -1\n")
+    plain, relative_ = (sim.read_mesh(tmp_path / f"{name}.obj") for name in ("plain", "relative"))
+    assert all(np.array_equal(a, b) for a, b in zip(plain, relative_, strict=True)) and len(plain[1]) == 4
+    assert np.isfinite(sim.solve(*plain, [[0, 0, 4.0]], [1.0]).sigma).all()  # closed, outward
+
+
+@pytest.mark.parametrize("faces", [np.array([[0, 1, 9999]]), np.array([[0.0, 1.0, 2.0]]), [[0, 1], [2]], [[-1, 0, 1]]])
+def test_curvature_refuses_faces(faces):
+    with pytest.raises(ValueError, match="faces"):
+        sim.curvature(BALL[0], faces)
 
 
 def test_curvature_of_meshes():

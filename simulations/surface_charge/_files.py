@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulations.surface_charge._mesh import numbers, panels
+from simulations.surface_charge._mesh import checked_faces, numbers, panels
 
 __all__ = ["Curvature", "curvature", "read_mesh"]
 
@@ -33,6 +33,8 @@ def read_mesh(path: str | Path) -> tuple[Any, Any]:
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"path={str(path)!r} must be a file")
+    if file.suffix.lower() == ".obj":  # meshio counts corners from the wrong end where they are 0 or relative
+        return _merged(*_obj(file))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # meshio multiplies the sizes in an STL header in 32 bits
@@ -46,7 +48,41 @@ def read_mesh(path: str | Path) -> tuple[Any, Any]:
         raise ValueError(f"path={str(path)!r} has points of shape {mesh.points.shape}, needed (any, 3)")
     vertices = numbers(mesh.points, f"points of {file.name}", 3)
     faces = np.concatenate([block.data for block in mesh.cells if block.type == "triangle"]).astype(np.int64)
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise ValueError(f"path={str(path)!r} has a face with vertex {int(faces.min() if faces.min() < 0 else faces.max())}, "
+                         f"needed 0 to {len(vertices) - 1}")
     return _merged(vertices, faces)
+
+
+def _obj(file: Path) -> tuple[Any, Any]:
+    """Vertices and triangles of a Wavefront OBJ file; corners count from 1, or back from the last vertex if negative."""
+    vertices, faces = [], []
+    for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").replace("\\\n", "  ").splitlines(), 1):
+        kind, *words = line.split("#")[0].split() or [""]
+        if kind not in ("v", "f"):
+            continue
+        where = f"path={str(file)!r} in line {number}, {line.strip()!r:.80},"
+        try:
+            values = [float(w) for w in words] if kind == "v" else [int(w.split("/")[0]) for w in words]
+        except ValueError as error:
+            raise ValueError(f"{where} holds what is no {'number' if kind == 'v' else 'whole number'}") from error
+        if kind == "v" and (len(values) < 3 or not np.isfinite(values).all()):
+            raise ValueError(f"{where} needed three finite coordinates")
+        if kind == "f" and len(values) != 3:
+            raise ValueError(f"{where} has {len(values)} corners, needed triangles only")
+        if kind == "f" and 0 in values:
+            raise ValueError(f"{where} has a corner 0; OBJ counts from 1, or back from -1")
+        if kind == "v":
+            vertices.append(values[:3])
+        else:
+            faces.append([int(c) - 1 if c > 0 else len(vertices) + int(c) for c in values])
+    if not faces:
+        raise ValueError(f"path={str(file)!r} holds no faces, needed triangles only")
+    f = np.array(faces, dtype=np.int64)
+    if f.min() < 0 or f.max() >= len(vertices):
+        i = int(((f < 0) | (f >= len(vertices))).any(axis=1).argmax())
+        raise ValueError(f"path={str(file)!r} has a face {i + 1} that refers to no vertex; there are {len(vertices)}")
+    return np.array(vertices, dtype=np.float64), f
 
 
 def _merged(vertices: Any, faces: Any) -> tuple[Any, Any]:
@@ -69,9 +105,9 @@ def curvature(vertices: Any, faces: Any) -> Curvature:
     z = c + b.u + u.A.u/2 is fitted to the vertices of the face, its neighbours and theirs, in the face's own frame; normals
     follow the faces' orientation, out of the conductor, and S = -dn: H = -1/a on a ball of radius a. Error of second order
     in the size of the faces on regular meshes; edges and corners are smoothed over. ValueError: fewer than 6 vertices
-    around a face, nan."""
+    around a face, nan, faces that are not integers or refer to no vertex."""
     v = numbers(vertices, "vertices", 3)
-    f = np.asarray(faces)
+    f = checked_faces(faces, len(v))
     made = panels(v, f)
     around = _around(f, len(v))
     points, normals, S = np.empty((len(f), 3)), np.empty((len(f), 3)), np.empty((len(f), 3, 3))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from simulations.surface_charge._mesh import numbers, panels
+from simulations.surface_charge._mesh import checked_faces, numbers, panels
 from simulations.surface_charge._solve import matrix, solve_first_kind
 
 __all__ = ["solve_ground"]
@@ -28,7 +28,8 @@ def solve_ground(vertices: Any, faces: Any, plan: Any, sources: Any, charges: An
     if not (p[:, 2] > 0).all():
         j = int((p[:, 2] > 0).argmin())
         raise ValueError(f"sources[{j}]={p[j].tolist()} must lie above the plane z = 0")
-    made, below = panels(v, np.asarray(faces)), panels(flat, np.asarray(faces))
+    f = checked_faces(faces, len(v))
+    made, below = panels(v, f), panels(flat, f)
     x, at = made.centres, below.centres
     plane = np.array([-(q * p[:, 2] / _distances(y, p) ** 3).sum() for y in at]) / (2 * np.pi)
     mirrored = np.abs(x) * [0, 0, -1] + x * [1, 1, 0]  # the plane's charge acts alike above and below

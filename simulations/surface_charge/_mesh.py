@@ -1,14 +1,17 @@
 """Closed triangle meshes: the icosphere, what a mesh must satisfy, and where points lie with respect to it."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Panels", "checked_mesh", "checked_sources", "icosphere", "numbers", "panels"]
+from simulations._arguments import whole
+
+__all__ = ["Panels", "checked_faces", "checked_mesh", "checked_sources", "icosphere", "numbers", "panels"]
 
 TOUCH = 1e-7  # of the body's extent: a source nearer than this lies on the body
-BLOCK = 1 << 20  # point-face pairs held at a time
+RESOLVED = 0.25  # of a face's size: the charge of a source nearer than this is wrong by a per cent and more in all
 
 
 class Panels(NamedTuple):
@@ -24,9 +27,8 @@ def icosphere(frequency: int) -> tuple[Any, Any]:
     """Vertices (10 f^2 + 2, 3) on the unit sphere and faces (20 f^2, 3), outward, each icosahedron edge cut in f parts.
 
     The parts are equal on the flat faces and are then projected. ValueError if frequency < 1."""
-    f = int(frequency)
-    if f != frequency or f < 1:
-        raise ValueError(f"frequency={frequency!r} must be an integer of at least 1")
+    whole_float = isinstance(frequency, float) and np.isfinite(frequency) and frequency == np.floor(frequency)
+    f = whole(int(frequency) if whole_float else frequency, "frequency", 1)
     corners, triangles = _icosahedron()
     grid = np.array([(i, j, f - i - j) for i in range(f + 1) for j in range(f + 1 - i)])
     points = np.einsum("gw,twx->tgx", grid, corners[triangles]) / f  # triangles grid 3
@@ -55,7 +57,10 @@ def _icosahedron() -> tuple[Any, Any]:
 
 def numbers(values: Any, name: str, columns: int | None) -> Any:
     """`values` as finite float64 of shape (any, columns), or (any,). ValueError naming the argument otherwise."""
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}={values!r:.80} must be real numbers in one regular array") from error
     shape = "(any,)" if columns is None else f"(any, {columns})"
     if array.ndim != (1 if columns is None else 2) or (columns is not None and array.shape[1] != columns):
         raise ValueError(f"{name} has shape {array.shape}, needed {shape}")
@@ -79,11 +84,7 @@ def checked_mesh(vertices: Any, faces: Any) -> Panels:
     ValueError naming `vertices` or `faces`: nan, indices out of range, faces without area, an edge with one face or more
     than two, two faces that run along an edge in the same direction, faces that look inward."""
     v = numbers(vertices, "vertices", 3)
-    f = np.asarray(faces)
-    if f.ndim != 2 or f.shape[1] != 3 or not len(f) or not np.issubdtype(f.dtype, np.integer):
-        raise ValueError(f"faces has shape {f.shape} and type {f.dtype}, needed (any, 3) integers, at least one row")
-    if f.min() < 0 or f.max() >= len(v):
-        raise ValueError(f"faces refers to vertex {int(f.min() if f.min() < 0 else f.max())}, needed 0 to {len(v) - 1}")
+    f = checked_faces(faces, len(v))
     made = panels(v, f)
     extent = float(np.ptp(v[f.ravel()], axis=0).max())
     if (flat := made.areas <= 1e-14 * extent**2).any():
@@ -94,9 +95,49 @@ def checked_mesh(vertices: Any, faces: Any) -> Panels:
     volume = np.bincount(body, np.einsum("ij,ij->i", made.centres - v[f[0, 0]], made.normals) * made.areas / 3)
     if (volume <= 0).any():
         i = int((volume[body] <= 0).argmax())
+        outer = (volume > 0)[body]
+        if outer.any() and abs(_winding(v[f[i, 0]], _part(made, outer))) > 0.5:
+            raise ValueError(f"faces of the body of faces[{i}]={f[i].tolist()} are the wall of a hollow of another body; leave "
+                             f"them out: charges outside induce none there")
         raise ValueError(f"faces of the body of faces[{i}]={f[i].tolist()} look inward (signed volume {volume[body[i]]:.3g});"
                          f" needed outward: reverse each row of its faces")
+    _check_apart(made, f, v, body, extent)
     return made
+
+
+def checked_faces(faces: Any, count: int) -> Any:
+    """Faces (n, 3) that refer to `count` vertices. ValueError naming `faces` otherwise."""
+    try:
+        f = np.asarray(faces)
+    except ValueError as error:
+        raise ValueError(f"faces={faces!r:.80} must be rows of three integers each") from error
+    if f.ndim != 2 or f.shape[1] != 3 or not len(f) or not np.issubdtype(f.dtype, np.integer):
+        raise ValueError(f"faces has shape {f.shape} and type {f.dtype}, needed (any, 3) integers, at least one row")
+    if f.min() < 0 or f.max() >= count:
+        raise ValueError(f"faces refers to vertex {int(f.min() if f.min() < 0 else f.max())}, needed 0 to {count - 1}")
+    return f
+
+
+def _part(made: Panels, chosen: Any) -> Panels:
+    return Panels(*(values[chosen] for values in made))
+
+
+def _check_apart(made: Panels, f: Any, v: Any, body: Any, extent: float) -> None:
+    """ValueError if a vertex, or the centre of a face, of one body lies on another body or in it."""
+    boxes = [(c.min(axis=(0, 1)) - TOUCH * extent, c.max(axis=(0, 1)) + TOUCH * extent)
+             for c in (made.corners[body == i] for i in range(body.max() + 1))]
+    for i, (low, high) in enumerate(boxes):
+        if all(j == i or (lo > high).any() or (hi < low).any() for j, (lo, hi) in enumerate(boxes)):
+            continue
+        one, rows = _part(made, body == i), np.tile(np.flatnonzero(body != i), 4)
+        places = np.concatenate([made.centres[body != i], *(made.corners[body != i, m] for m in range(3))])
+        near = ((places >= low) & (places <= high)).all(axis=1)
+        for at, row in zip(places[near], rows[near].tolist(), strict=True):
+            on = _distances(at, one).min() <= TOUCH * extent
+            if on or abs(_winding(at, one)) > 0.5:
+                first = int((body == i).argmax())
+                raise ValueError(f"faces[{row}]={f[row].tolist()} lies {'on' if on else 'inside'} another body, that of "
+                                 f"faces[{first}]={f[first].tolist()}; needed bodies that are apart")
 
 
 def _check_edges(f: Any, count: int) -> None:
@@ -126,16 +167,27 @@ def _bodies(f: Any, count: int) -> Any:
 
 
 def checked_sources(made: Panels, sources: Any, charges: Any) -> tuple[Any, Any]:
-    """Sources (m, 3) strictly outside the body and charges (m,). ValueError naming the argument otherwise."""
+    """Sources (m, 3) strictly outside the body and charges (m,). ValueError naming the argument otherwise.
+
+    A source that is nearer to a face than this face's size is warned of, and refused at a quarter of it."""
     p, q = numbers(sources, "sources", 3), numbers(charges, "charges", None)
     if len(q) != len(p):
         raise ValueError(f"charges has {len(q)} entries, needed one for each of the {len(p)} sources")
     extent = float(np.ptp(made.corners.reshape(-1, 3), axis=0).max())
+    sizes = np.linalg.norm(made.corners - made.centres[:, None, :], axis=2).max(axis=1)
     for j, source in enumerate(p):
-        if _distance(source, made) <= TOUCH * extent:
+        gaps = _distances(source, made)
+        if gaps.min() <= TOUCH * extent:
             raise ValueError(f"sources[{j}]={source.tolist()} lies on the body; it must lie outside")
         if abs(_winding(source, made)) > 0.5:
             raise ValueError(f"sources[{j}]={source.tolist()} lies inside the body; it must lie outside")
+        i = int((gaps / sizes).argmin())
+        said = (f"sources[{j}]={source.tolist()} has distance {gaps[i]:.3g} from faces[{i}], whose size (centre to corner) is "
+                f"{sizes[i]:.3g}")
+        if gaps[i] < RESOLVED * sizes[i]:
+            raise ValueError(f"{said}; needed at least {RESOLVED:g} of its size, and for densities more: refine the mesh there")
+        if gaps[i] < sizes[i]:
+            warnings.warn(f"{said}: the density below the source is not resolved; refine the mesh there", stacklevel=3)
     return p, q
 
 
@@ -149,16 +201,15 @@ def _winding(x: Any, made: Panels) -> float:
     return float(np.arctan2(top, low).sum() / (2 * np.pi))
 
 
-def _distance(x: Any, made: Panels) -> float:
-    """Distance from x to the nearest face."""
-    best = np.inf
+def _distances(x: Any, made: Panels) -> Any:
+    """Distance from x to each face (faces,)."""
+    best = np.full(len(made.areas), np.inf)
     inside = np.ones(len(made.areas), dtype=bool)
     for i in range(3):
         a, b = made.corners[:, i], made.corners[:, (i + 1) % 3]
         edge, gap = b - a, x - a
         along = np.clip(np.einsum("ij,ij->i", gap, edge) / np.einsum("ij,ij->i", edge, edge), 0, 1)
-        best = min(best, float(np.linalg.norm(gap - along[:, None] * edge, axis=1).min()))
+        best = np.minimum(best, np.linalg.norm(gap - along[:, None] * edge, axis=1))
         inside &= np.einsum("ij,ij->i", np.cross(edge, gap), made.normals) >= 0
-    if inside.any():
-        best = min(best, float(abs(np.einsum("ij,ij->i", x - made.centres, made.normals)[inside]).min()))
-    return best
+    above = abs(np.einsum("ij,ij->i", x - made.centres, made.normals))
+    return np.where(inside, np.minimum(best, above), best)

@@ -5,17 +5,20 @@ and is not used. Up to `DIRECT` faces the dense matrix is factored, up to `DENSE
 that no matrix is formed: far faces are multipoles, near ones a sparse correction."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulations._arguments import between
 from simulations.surface_charge._mesh import Panels, checked_mesh, checked_sources
 
 __all__ = ["Solution", "operator", "solve", "solve_first_kind"]
 
 DIRECT, DENSE = 1_500, 20_000
 FAR = 4.0  # a face is far at this many times its size: third-order terms are then below 1e-3 of the entry, and cancel
+SINGULAR = 1e-13  # of the largest pivot
 TOLERANCE = 1e-9  # relative residual of GMRES, far below the error of the panels
 
 
@@ -31,14 +34,17 @@ def solve(vertices: Any, faces: Any, sources: Any, charges: Any, *, potential: f
     """Charge on each face of a conductor at `potential` (None: insulated and uncharged) near point charges.
 
     Gaussian units; `vertices` (v, 3), `faces` (n, 3) integers, closed and outward; `sources` (m, 3) outside, `charges`
-    (m,). Several bodies are at one common potential. Error of second order in the size of the faces. Memory 8 n^2 bytes
-    up to 20,000 faces, some hundred megabytes beyond.
+    (m,). Several bodies are at one common potential. Error of second order in the size of the faces on smooth bodies, of
+    lower order with edges and corners (the capacitance of a cube: 1.3). Memory 8 n^2 bytes up to 20,000 faces, some
+    hundred megabytes beyond. A warning where a source is nearer to a face than the face is large.
 
-    ValueError: nan, a source on or inside the body, a mesh that is open, inconsistently oriented or turned inward."""
+    ValueError: nan, a source on or inside the body or nearer to a face than a quarter of its size, a mesh that is open,
+    inconsistently oriented or turned inward, bodies that touch or overlap (as their vertices and centres of faces tell),
+    or so flat that its two sides cannot be told apart."""
     made = checked_mesh(vertices, faces)
     p, q = checked_sources(made, sources, charges)
-    if potential is not None and not np.isfinite(potential):
-        raise ValueError(f"potential={potential!r} must be finite, or None for an insulated body")
+    if potential is not None:
+        potential = between(potential, "potential", -np.inf, np.inf, "be finite, or None for an insulated body")
     phi = np.zeros(len(made.areas))
     for source, charge in zip(p, q, strict=True):
         phi += charge / np.linalg.norm(made.centres - source, axis=1)
@@ -59,7 +65,13 @@ def solve_first_kind(made: Panels) -> Callable[[Any], Any]:
     if count <= DIRECT:
         from scipy.linalg import lu_factor, lu_solve
 
-        factors = lu_factor(matrix(made), overwrite_a=True, check_finite=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an exact zero among the pivots is refused below
+            factors = lu_factor(matrix(made), overwrite_a=True, check_finite=False)
+        pivots = abs(np.diag(factors[0]))
+        if not pivots.min() > SINGULAR * pivots.max():
+            raise ValueError(f"faces have a singular matrix of potentials (pivots {pivots.min():.1e} to {pivots.max():.1e}): "
+                             f"are there faces that coincide or are nearly degenerate?")
         return lambda b: lu_solve(factors, b, check_finite=False)
     if count <= DENSE:
         kept = matrix(made)
@@ -78,8 +90,8 @@ def _iterate(product: Callable[[Any], Any], b: Any) -> Any:
                           maxiter=5)
     if failed:
         gap = float(np.linalg.norm(product(found) - b)) / scale
-        raise ArithmeticError(f"GMRES stopped at a relative residual of {gap:.2e}, needed {TOLERANCE:.0e}: are there faces "
-                              f"that are nearly degenerate?")
+        raise ValueError(f"faces: GMRES stopped at a relative residual of {gap:.2e}, needed {TOLERANCE:.0e}: are there faces "
+                         f"that nearly coincide or are nearly degenerate?")
     return found
 
 
