@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulations._arguments import between
+
 __all__ = ["Exponent", "fit_exponent", "slope_weights"]
 
 RESAMPLES = 4000
@@ -33,9 +35,10 @@ def fit_exponent(widths: Any, values: Any, level: float = 0.95) -> Exponent:
 
     ValueError: fewer than 3 different widths, values of another shape, nan or infinite, a width whose values are all
     zero, level outside (0, 1)."""
-    n, v = np.asarray(widths, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    weights = slope_weights(n)
-    _validate(n, v, level)
+    between(level, "level", 0, 1, "lie strictly between 0 and 1")
+    weights = slope_weights(widths)
+    n, v = np.asarray(widths, dtype=np.float64), _table(values)
+    _validate(n, v)
     scale = np.abs(v).max(axis=1)  # squares of large values overflow
     squares = (v / scale[:, None]) ** 2  # widths seeds
     logs = np.log(scale) + 0.5 * np.log(squares.mean(axis=1))
@@ -47,7 +50,10 @@ def fit_exponent(widths: Any, values: Any, level: float = 0.95) -> Exponent:
 
 def slope_weights(widths: Any) -> Any:
     """The weights c (w,) for which c @ log(values) is the least-squares slope on log(widths). ValueError as above."""
-    n = np.asarray(widths, dtype=np.float64)
+    try:
+        n = np.asarray(widths, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"widths={widths!r:.80} must be a list of positive numbers") from error
     if n.ndim != 1 or not (np.isfinite(n) & (n > 0)).all():
         raise ValueError(f"widths={widths!r} must be a list of positive numbers")
     if len(np.unique(n)) < 3:
@@ -72,13 +78,18 @@ def _ends(weights: Any, scale: Any, squares: Any, level: float) -> tuple[float, 
     return (float(known[low]) if low >= 0 else -math.inf, float(known[high]) if high < len(known) else math.inf)
 
 
-def _validate(n: Any, v: Any, level: float) -> None:
+def _table(values: Any) -> Any:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"values={values!r:.80} must be real numbers of shape (widths, seeds)") from error
+
+
+def _validate(n: Any, v: Any) -> None:
     if v.ndim != 2 or v.shape[0] != len(n) or v.shape[1] < 1:
         raise ValueError(f"values of shape {v.shape} must have shape ({len(n)}, seeds)")
     if not np.isfinite(v).all():
         i, j = np.argwhere(~np.isfinite(v))[0]
         raise ValueError(f"values[{i}, {j}]={v[i, j]} must be finite")
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r} must lie strictly between 0 and 1")
     if (zero := np.flatnonzero(~v.any(axis=1))).size:
         raise ValueError(f"values at width {n[zero[0]]:g} are all zero; a power law has none")

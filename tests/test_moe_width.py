@@ -256,7 +256,18 @@ def test_quadrature_and_particles_agree_and_refuse():
     (lambda: sim.scaling("mup", -4), "width=-4"), (lambda: sim.scaling("mup", 0), "width=0"),
     (lambda: sim.scaling("mup", 4, np.nan), "learning_rate=nan"), (lambda: sim.scaling(3, 4), "parametrisation=3"),
     (lambda: sim.example_data(2, 0), "d=0"), (lambda: sim.example_data(0, 2), "samples=0"),
-    (lambda: sim.example_data(2, 2, -1), "key=-1")])
+    (lambda: sim.example_data(2, 2, -1), "key=-1"), (lambda: thy.dense_rate(np.nan, 2), "learning_rate"),
+    (lambda: thy.dense_rate(1.0, 2.5), "experts=2.5"), (lambda: thy.dense_rate(1.0, "a"), "experts='a'"),
+    (lambda: thy.adam_carry_over(0.9, 1e-320), "second"), (lambda: thy.adam_carry_over(np.nan), "first"),
+    (lambda: thy.adam_carry_over("a"), "first='a'"), (lambda: thy.arcsine_kernel([[np.nan, 1]]), "x holds nan"),
+    (lambda: thy.arcsine_kernel([[1e200, 1]]), "x holds 1e"), (lambda: thy.arcsine_kernel([[1], [1, 2]]), "x="),
+    (lambda: thy.logit_gradient([[1.0, 2]], [[np.nan, 1]], [1.0]), "outputs holds nan"),
+    (lambda: thy.logit_gradient([[1.0, 2]], [[1, 1]], [np.inf]), "error holds inf"),
+    (lambda: thy.logit_gradient_bound([[0.5, np.nan]], [[1, 1]], [1.0]), "gates holds nan"),
+    (lambda: thy.logit_gradient_bound([[2.0, 0.5]], [[1, 1]], [1.0]), "gates hold 2"),
+    (lambda: thy.gates([[1.0, 2]], gate="topk_renorm", active="a"), "active='a'"),
+    (lambda: thy.gates([[1.0, 2]], gate="topk_renorm", active=1.5), "active=1.5"),
+    (lambda: thy.gates("a"), "logits='a'")])
 def test_small_helpers_refuse_by_name(call, word):
     with pytest.raises(ValueError, match=word):
         call()

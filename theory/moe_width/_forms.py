@@ -24,9 +24,9 @@ def logit_gradient(logits: Any, outputs: Any, error: Any, *, gate: str = "softma
     """dl/dr `(samples, E)` for the experts' `outputs (samples, E)` and `error (samples,)`, the derivative of l by f.
 
     Differences are taken before products, so that a saturated gate loses no digits. ValueError as `gates`, and for other
-    shapes."""
+    shapes or values that are not finite."""
     r, chosen = _logits(logits, gate, active)
-    f, slope = np.asarray(outputs, dtype=np.float64), np.asarray(error, dtype=np.float64)
+    f, slope = _finite(outputs, "outputs"), _finite(error, "error")
     if f.shape != r.shape or slope.shape != r.shape[:1]:
         raise ValueError(f"outputs of shape {f.shape} and error of shape {slope.shape} must have shapes {r.shape} and "
                          f"{r.shape[:1]}, as logits say")
@@ -39,52 +39,80 @@ def logit_gradient(logits: Any, outputs: Any, error: Any, *, gate: str = "softma
 
 
 def logit_gradient_bound(gates: Any, outputs: Any, error: Any) -> np.ndarray:
-    """|error| g_e (1 - g_e) max_j |f_e - f_j| `(samples, E)`: what a softmax router's gradient cannot exceed."""
-    g, f, slope = (np.asarray(v, dtype=np.float64) for v in (gates, outputs, error))
+    """|error| g_e (1 - g_e) max_j |f_e - f_j| `(samples, E)`: what a softmax router's gradient cannot exceed.
+
+    ValueError: other shapes, values that are not finite, gates outside [0, 1]."""
+    g, f, slope = _finite(gates, "gates"), _finite(outputs, "outputs"), _finite(error, "error")
     if g.ndim != 2 or f.shape != g.shape or slope.shape != g.shape[:1]:
         raise ValueError(f"gates {g.shape}, outputs {f.shape} and error {slope.shape} must have shapes (samples, E), "
                          "(samples, E) and (samples,)")
+    if ((g < 0) | (g > 1)).any():
+        raise ValueError(f"gates hold {g[(g < 0) | (g > 1)][0]}; they must lie in [0, 1]")
     spread = np.abs(f[:, :, None] - f[:, None, :]).max(axis=2)
     return np.abs(slope)[:, None] * g * (1 - g) * spread
 
 
 def dense_rate(learning_rate: float, experts: int) -> float:
-    """The learning rate at which one dense net has the infinite-width limit of a softmax MoE (maximal update)."""
-    if experts < 1:
-        raise ValueError(f"experts={experts!r} must be at least 1")
-    return learning_rate / experts
+    """The learning rate at which one dense net has the infinite-width limit of a softmax MoE (maximal update).
+
+    ValueError: a rate that is not finite, experts that are not a whole number, at least 1."""
+    if isinstance(experts, bool) or not isinstance(experts, int | np.integer) or experts < 1:
+        raise ValueError(f"experts={experts!r} must be a whole number, at least 1")
+    return float(_finite(learning_rate, "learning_rate", ())) / int(experts)
 
 
 def adam_carry_over(first: float = 0.9, second: float = 0.999) -> float:
-    """|second update| / |first update| of Adam without epsilon when the second gradient is zero."""
-    for name, beta in (("first", first), ("second", second)):
-        if not 0 <= beta < 1 or (name == "second" and beta == 0):
-            raise ValueError(f"{name}={beta!r} must lie in [0, 1), and second above 0")
+    """|second update| / |first update| of Adam without epsilon when the second gradient is zero.
+
+    ValueError: first outside [0, 1), second outside [1e-300, 1), below which its inverse is no float."""
+    for name, beta, least in (("first", first, 0.0), ("second", second, 1e-300)):
+        if not least <= float(_finite(beta, name, ())) < 1:
+            raise ValueError(f"{name}={beta!r} must lie in [{least:g}, 1)")
     return first / (1 + first) * float(np.sqrt((1 + second) / second))
 
 
 def arcsine_kernel(x: Any) -> np.ndarray:
     """E[erf(u.x_i) erf(u.x_j)] `(P, P)` for u ~ N(0, I/d) and `x (P, d)`: 2/pi arcsin(2 S_ij / sqrt((1+2S_ii)(1+2S_jj))),
-    S = x x'/d. The covariance of logits at the start, were the trunk's activation erf."""
-    x = np.asarray(x, dtype=np.float64)
-    if x.ndim != 2:
+    S = x x'/d. The covariance of logits at the start, were the trunk's activation erf.
+
+    ValueError: another shape, values that are not finite or beyond 1e100 in size."""
+    x = _finite(x, "x")
+    if x.ndim != 2 or not x.shape[1]:
         raise ValueError(f"x of shape {x.shape} must have shape (P, d)")
+    if abs(x).max(initial=0.0) > 1e100:
+        raise ValueError(f"x holds {x[abs(x) > 1e100][0]}; needed at most 1e100 in size, for squares are taken")
     s = x @ x.T / x.shape[1]
     scale = np.sqrt(1 + 2 * np.diag(s))
     return 2 / np.pi * np.arcsin(2 * s / np.outer(scale, scale))
 
 
+def _finite(values: Any, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """`values` as finite float64. ValueError naming the argument otherwise."""
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        found = found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}={values!r:.80} must be real numbers in one regular array") from error
+    if shape is not None and found.shape != shape:
+        raise ValueError(f"{name}={values!r:.80} must be one number")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} holds {found[~np.isfinite(found)][0]}; needed finite numbers")
+    return found
+
+
 def _logits(logits: Any, gate: str, active: int | None) -> tuple[np.ndarray, np.ndarray]:
     """The logits, and which experts are chosen."""
-    r = np.asarray(logits, dtype=np.float64)
-    if r.ndim != 2 or not r.size or not np.isfinite(r).all():
+    r = _finite(logits, "logits")
+    if r.ndim != 2 or not r.size:
         raise ValueError(f"logits of shape {r.shape} must be a table (samples, E) of finite numbers")
-    if gate not in KINDS:
+    if not isinstance(gate, str) or gate not in KINDS:
         raise ValueError(f"gate={gate!r} must be one of {', '.join(KINDS)}")
     if not gate.startswith("topk"):
         return r, np.ones(r.shape, dtype=bool)
-    if active is None or not 1 <= active <= r.shape[1]:
-        raise ValueError(f"active={active!r} must lie between 1 and the number of experts {r.shape[1]}")
+    if isinstance(active, bool) or not isinstance(active, int | np.integer) or not 1 <= active <= r.shape[1]:
+        raise ValueError(f"active={active!r} must be a whole number between 1 and the number of experts {r.shape[1]}")
     order = np.argsort(-r, axis=1, kind="stable")
     return r, np.argsort(order, axis=1, kind="stable") < active
 
