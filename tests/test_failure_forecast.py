@@ -91,7 +91,13 @@ def test_p_and_log_p_agree():
     (lambda: thy.missed_mode(10, 100, math.nan), ("mass=nan",)),
     (lambda: thy.missed_mode(0, 100, 0.1), ("n=0",)),
     (lambda: thy.tail_shape([0.1, 0.2, 0.3], used=3), ("used=3", "n=3")),
-    (lambda: thy.pivot_quantile(0.0, 2, 5, 10), ("q=0.0",))])
+    (lambda: thy.pivot_quantile(0.0, 2, 5, 10), ("q=0.0",)), (lambda: thy.probability(math.nan), ("psi=nan", "needed")),
+    (lambda: thy.probability("a"), ("psi='a'",)), (lambda: thy.pivot_cdf(math.nan, 10, 100, 10), ("r=nan", "finite")),
+    (lambda: thy.pivot_cdf("a", 10, 100, 10), ("r='a'",)), (lambda: thy.fit_tail([0.1 + 1j, 0.2], k=2), ("p=", "real")),
+    (lambda: thy.fit_tail(["a", 0.2], k=2), ("p=", "real")), (lambda: thy.score([[0.1], [0.1, 0.2]]), ("p=", "regular")),
+    (lambda: thy.score(log_p="a"), ("log_p='a'",)), (lambda: thy.debiased_forecast([0.1, 0.2], 10, 2, "a"), ("level='a'",)),
+    (lambda: thy.debiased_forecast([0.1, 0.2], 10, 2, None), ("level=None",)),
+    (lambda: thy.tail_shape(np.full(200, 0.3)), ("used=50", "51 largest"))])
 def test_messages_name_the_argument(call, words):
     with pytest.raises(ValueError) as caught:
         call()

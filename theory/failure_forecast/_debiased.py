@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.failure_forecast._estimator import deployment_size, probability, score, top_scores, whole
+from theory.failure_forecast._estimator import deployment_size, finite_number, probability, score, top_scores, whole
 
 __all__ = ["Forecast", "TailShape", "debiased_forecast", "debiased_score", "debiased_variance", "pivot_cdf",
            "pivot_quantile", "tail_shape", "upper_limit"]
@@ -83,11 +83,13 @@ def debiased_variance(k: int, n: int, deployment: float) -> float:
 def pivot_cdf(r: float, k: int, n: int, deployment: float) -> float:
     """P((Q - x_k) / h <= r), the same for every exponential tail; Q is the upper 1/deployment quantile.
 
-    (Q - x_k)/h = (k-1) log(N V) / G with V ~ Beta(k, n-k+1) and G ~ Gamma(k-1) independent."""
+    (Q - x_k)/h = (k-1) log(N V) / G with V ~ Beta(k, n-k+1) and G ~ Gamma(k-1) independent. ValueError: r that is not finite,
+    sizes as `debiased_variance`."""
     from scipy.special import betaincinv, gammainc, gammaincc, gammaln
 
     _sizes(k, n)
     size = deployment_size(deployment)
+    r = finite_number(r, "r")
     ends = np.log(betaincinv(k, n - k + 1, [1e-18, 0.5])[0]), float(np.log(betaincinv(k, n - k + 1, 1 - 1e-16)))
     kink = -np.log(size)  # log V where log(N V) changes sign
     scale = gammaln(n + 1) - gammaln(k) - gammaln(n - k + 1)
@@ -135,7 +137,7 @@ def tail_shape(p: Any = None, *, log_p: Any = None, used: int | None = None, lev
     m = whole(min(50, psi.size // 2) if used is None else used, "used", 3)
     if m >= psi.size:
         raise ValueError(f"used={m} must be below n={psi.size}, the number of scores")
-    top, _ = top_scores(p, log_p, m + 1)
+    top, _ = top_scores(p, log_p, m + 1, name="used", more=1)
     spacings = np.arange(1, m + 1) * (top[:-1] - top[1:])
     running = np.cumsum(spacings)[:-1] / spacings.sum()
     tail = _uniform_sum(float(running.sum()), m - 1)
@@ -172,5 +174,5 @@ def _sizes(k: int, n: int) -> None:
 
 
 def _level(value: Any, name: str = "level") -> None:
-    if not 0 < value < 1:
+    if not 0 < finite_number(value, name) < 1:
         raise ValueError(f"{name}={value!r} must lie strictly between 0 and 1")

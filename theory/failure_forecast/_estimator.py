@@ -62,7 +62,7 @@ def score(p: Any = None, *, log_p: Any = None) -> Floats:
     if (p is None) == (log_p is None):
         raise ValueError(f"need exactly one of p and log_p, got {'neither' if p is None else 'both'}")
     name, given = ("p", p) if log_p is None else ("log_p", log_p)
-    values = np.asarray(given, dtype=np.float64)
+    values = real(given, name)
     inside = (values > 0) & (values < 1) if name == "p" else (values < 0) & (values > -np.inf)
     if not inside.all():
         where = int(np.flatnonzero(~inside.ravel())[0])
@@ -74,13 +74,29 @@ def score(p: Any = None, *, log_p: Any = None) -> Floats:
 
 
 def probability(psi: Any) -> Any:
-    """p = exp(-exp(-psi)), the inverse of `score`; 0.0 and 1.0 where a float has nothing closer."""
+    """p = exp(-exp(-psi)), the inverse of `score`; 0.0 and 1.0 where a float has nothing closer.
+
+    ValueError: nan, what is no number."""
+    values = real(psi, "psi")
+    if np.isnan(values).any():
+        raise ValueError(f"psi={psi!r:.80} holds nan; needed scores, which may be infinite")
     with np.errstate(over="ignore", under="ignore"):
-        return np.exp(-np.exp(-np.asarray(psi, dtype=np.float64)))
+        return np.exp(-np.exp(-values))
 
 
-def top_scores(p: Any, log_p: Any, k: Any) -> tuple[Floats, int]:
-    """The k largest scores, the largest first, and n. ValueError as `fit_tail`."""
+def real(values: Any, name: str) -> Any:
+    """`values` as float64. ValueError naming the argument for complex numbers, words and ragged rows."""
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        return found.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}={values!r:.80} must be real numbers in one regular array") from error
+
+
+def top_scores(p: Any, log_p: Any, k: Any, *, name: str = "k", more: int = 0) -> tuple[Floats, int]:
+    """The k largest scores, the largest first, and n. ValueError as `fit_tail`; k is `more` than the caller's `name`."""
     psi = score(p, log_p=log_p)
     if psi.ndim != 1:
         raise ValueError(f"{'p' if log_p is None else 'log_p'} has shape {psi.shape}; need one row of scores, (n,)")
@@ -89,8 +105,8 @@ def top_scores(p: Any, log_p: Any, k: Any) -> tuple[Floats, int]:
         raise ValueError(f"k={k} must be at most n={psi.size}, the number of scores")
     top: Floats = np.sort(psi)[::-1][:k]
     if top[0] == top[-1]:
-        raise ValueError(f"k={k}: the {k} largest scores are all equal (psi={top[0]}), so that no line fits; "
-                         "take a larger k, or scores that differ")
+        raise ValueError(f"{name}={k - more}: the {k} largest scores are all equal (psi={top[0]}), so that no line fits; "
+                         "take a larger {name}, or scores that differ")
     return top, psi.size
 
 
@@ -110,3 +126,11 @@ def deployment_size(value: Any) -> float:
     if not 1 <= size < np.inf:
         raise ValueError(f"deployment={value!r} must be finite and at least 1")
     return size
+
+
+def finite_number(value: Any, name: str) -> float:
+    """ValueError unless `value` is one finite number."""
+    found = real(value, name)
+    if found.ndim or not np.isfinite(found):
+        raise ValueError(f"{name}={value!r:.80} must be one finite number")
+    return float(found)
