@@ -33,8 +33,9 @@ def describe(model: CausalModel, context: Mapping[str, Any], effect: Effect, cau
     facts = _listed(f"{n}={actual[n]}" for n in sorted(cause.variables))
     changes = _listed(f"{n} been {v}" for n, v in sorted(cause.witness.items()))
     held = _listed(f"{n} held at {v}" for n, v in sorted(cause.contingency.items()))
-    world = f"had {changes}, with {held} as it was" if len(cause.contingency) == 1 else (
-        f"had {changes}, with {held} as they were" if held else f"had {changes}")
+    as_before = all(actual[n] == v for n, v in cause.contingency.items())  # other definitions than the modified may change them
+    suffix = "" if not as_before else " as it was" if len(cause.contingency) == 1 else " as they were"
+    world = f"had {changes}, with {held}{suffix}" if held else f"had {changes}"
     together = " together" if len(cause.variables) > 1 else ""
     return f"{facts}{together} caused {text}: {world}, {text} would not have held."
 

@@ -79,6 +79,18 @@ def test_a_predicate_in_floats_decides_nothing_exactly(predicate):
         assert found.verdict is Verdict.UNDECIDED and "computes in floats" in found.summary and "floats=True" in found.summary
 
 
+@pytest.mark.parametrize(("cases", "predicate", "given"), [
+    ([(0,), *((10**k,) for k in range(9, 20))], lambda n: n == 0 or math.sqrt(n * n + 1) == n, None),  # not at the first case
+    ([(k,) for k in range(54, 80)], lambda k: sum(1 / 2**j for j in range(1, k + 1)) == 1, None),  # floats of its own
+    ([(10**k,) for k in range(9, 20)], lambda n: math.sqrt(int(n) ** 2 + 1) == n, None),
+    ([(k,) for k in range(1, 20)], lambda k: k > 0, lambda k: math.sqrt(k * k + 1) != k)])  # in the hypothesis
+def test_floats_anywhere_are_seen(cases, predicate, given):
+    for check in (exhaustive.forall(cases, predicate, given=given),
+                  falsify.forall(st.sampled_from(cases), predicate, given=given)):
+        found = check.run()
+        assert found.verdict is Verdict.UNDECIDED and "computes in floats" in found.summary, found
+
+
 def test_floats_are_said_to_be_floats():
     close = exhaustive.forall([(2,), (3,)], lambda n: abs(math.sqrt(n) ** 2 - n) < 1e-12, floats=True).run()
     assert close.verdict is Verdict.HOLDS and close.rung is Rung.NUMERIC and "floating point" in close.trusted_base

@@ -247,7 +247,7 @@ def test_evidence_cannot_claim_a_rung_above_its_check():
 
 @pytest.mark.parametrize(("certificate", "binds"), [
     (None, lambda c: True), ({"kind": "sos"}, None), ({"kind": "sos"}, lambda c: False),
-    ({"kind": "sos"}, lambda c: c["gram"])])
+    ({"kind": "sos"}, lambda c: c["gram"]), ({"kind": "bogus"}, lambda c: True)])
 def test_a_proof_needs_a_certificate_of_the_very_statement(certificate, binds):
     claim = toy.claim("unbound")
 

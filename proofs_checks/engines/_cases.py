@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -111,13 +111,16 @@ def rounding(rung: Rung, scope: str, witness: Any) -> Evidence:
                             "rounded the other way")
 
 
-def inexact(predicate: Predicate, case: Case, rung: Rung, scope: str) -> Evidence | None:
-    """UNDECIDED if the predicate computes in floats at a case: it is then no exact predicate, whatever it says."""
-    if rung is Rung.NUMERIC or not computes_in_floats(predicate, exact(case)):
-        return None
-    return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
-                    summary=f"the predicate computes in floats at {show(case)}, which is no exact proof: keep to rationals, "
-                            "or give it a tolerance and say floats=True (rung NUMERIC)")
+def inexact(predicate: Predicate, given: Predicate | None, cases: Iterable[Case], rung: Rung, scope: str) -> Evidence | None:
+    """UNDECIDED if the predicate or the hypotheses compute in floats at one of the cases: they are then not exact, whatever
+    they say."""
+    for case in cases if rung is not Rung.NUMERIC else ():
+        for what, function in (("predicate", predicate), ("hypothesis", given)):
+            if function is not None and computes_in_floats(function, exact(case)):
+                return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
+                                summary=f"the {what} computes in floats at {show(case)}, which is no exact proof: keep to "
+                                        "rationals, or give it a tolerance and say floats=True (rung NUMERIC)")
+    return None
 
 
 def base(rung: Rung) -> tuple[str, ...]:
@@ -147,6 +150,7 @@ class Scope:
     def __init__(self, predicate: Predicate) -> None:
         self.count = self.skipped = 0
         self.last = ""
+        self.probes: list[Case] = []  # the cases number 1, 2, 4, 8, ...
         self.names = _parameter_names(predicate)
         self.low: dict[int, Any] = {}
         self.high: dict[int, Any] = {}
@@ -156,6 +160,8 @@ class Scope:
         """Count a case. The digest does not depend on the order of the cases."""
         self.count += 1
         self.last = show(case)
+        if self.count & (self.count - 1) == 0:
+            self.probes.append(case)
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(self.last.encode()).digest()[:16])) % 2**128
         for i, value in enumerate(case):
             size = _size(value)

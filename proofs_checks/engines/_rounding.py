@@ -1,31 +1,56 @@
 """Whether a predicate computes in floats, and whether the way that they are rounded decides what it says."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import ctypes.util
 import functools
 import platform
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
+from proofs_checks.harness.syntax import INSTALLED
+
+_HERE = __file__
+_EXACT = frozenset({"ceil", "comb", "factorial", "floor", "gcd", "isfinite", "isinf", "isnan", "isqrt", "lcm", "perm", "prod",
+                    "trunc"})  # of `math`: integers in, integers out
 _DOWN_UP_ZERO = {  # the values of FE_DOWNWARD, FE_UPWARD and FE_TOWARDZERO in <fenv.h>
     "x86_64": (0x400, 0x800, 0xC00), "AMD64": (0x400, 0x800, 0xC00),
     "aarch64": (0x800000, 0x400000, 0xC00000), "arm64": (0x800000, 0x400000, 0xC00000)}
 
 
 def computes_in_floats(predicate: Callable[..., Any], case: tuple[Any, ...]) -> bool:
-    """Whether the predicate turns a rational of the case into a float.
+    """Whether the predicate makes floats of a case.
 
-    The integers and Fractions handed over report it. What numpy makes of them is not seen, nor what the predicate makes
-    of their length or of numbers of its own; a predicate that refuses them is taken to be exact."""
+    Seen are: rationals of the case, and what is computed from them, that become a float; floats that a function or
+    generator outside the libraries returns or yields; calls of `math` that give floats. Arithmetic on numbers of its own
+    within one expression is not seen, nor what numpy makes of them; a predicate that refuses what is handed over is taken
+    to be exact."""
     seen: list[bool] = []
-    try:
+    with _watching(seen), contextlib.suppress(Exception):
         predicate(*(_reporting(value, seen) for value in case))
-    except Exception:
-        return bool(seen)
     return bool(seen)
+
+
+@contextmanager
+def _watching(seen: list[bool]) -> Iterator[None]:
+    """Add to `seen` when code outside the libraries returns or yields a float, or has `math` make one."""
+
+    def watch(frame: Any, event: str, arg: Any) -> None:
+        made = (event == "return" and type(arg) is float) or (
+            event == "c_call" and getattr(arg, "__module__", "") in ("math", "cmath") and arg.__name__ not in _EXACT)
+        if made and not frame.f_code.co_filename.startswith((*INSTALLED, _HERE)):
+            seen.append(True)
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 def otherwise_rounded(decide: Callable[[], bool]) -> Iterator[bool]:

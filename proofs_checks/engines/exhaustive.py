@@ -86,7 +86,6 @@ def replay(cases: Iterable[tuple[Any, ...]], predicate: Predicate, given: Predic
 def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predicate | None, rung: Rung, added: str,
           universal: bool, context: Context) -> Evidence:
     seen, limit, witness, survives_exactly = Scope(predicate), context.budget or LIMIT, None, False
-    first: Any = None
     for case in cases:
         if seen.count + seen.skipped >= limit:
             return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=seen.text(added),
@@ -95,7 +94,6 @@ def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predica
             seen.skipped += 1
             continue
         seen.see(case)
-        first = case if first is None else first
         if not truth(predicate, case):
             seen.unchanged(case)
             witness, survives_exactly = settled(predicate, case)
@@ -104,7 +102,7 @@ def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predica
         return rounding(rung, seen.text(added), witness)
     if not seen.count:
         raise Vacuous(f"no case was examined ({seen.skipped} outside the hypotheses): the check could not have failed")
-    if in_floats := inexact(predicate, first if witness is None else witness, rung, seen.text(added)):
+    if in_floats := inexact(predicate, given, seen.probes if witness is None else [witness], rung, seen.text(added)):
         return in_floats
     verdict = Verdict.HOLDS if witness is None else Verdict.REFUTED
     return Evidence(rung=rung, verdict=verdict, universal=universal and witness is None,

@@ -68,7 +68,6 @@ def forall(strategy: SearchStrategy[Any], predicate: Predicate, *, given: Predic
 def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Predicate | None, examples: int,
             rung: Rung, added: str, context: Context) -> Evidence:
     seen, failing = Scope(predicate), []
-    first: list[Any] = []
 
     def one(drawn: Any) -> None:
         case = as_case(drawn)
@@ -76,7 +75,6 @@ def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Pre
             seen.skipped += 1
             assume(False)
         seen.see(case)
-        first[:] = first or [case]
         if not truth(predicate, case):
             seen.unchanged(case)
             failing.append(case)
@@ -98,7 +96,7 @@ def _search(strategy: SearchStrategy[Any], predicate: Predicate, hypothesis: Pre
         witness = None
     if not seen.count:
         raise Vacuous(f"none of {seen.skipped} drawn cases satisfies the hypotheses: the check could not have failed")
-    if in_floats := inexact(predicate, first[0] if witness is None else witness, rung, seen.text(added)):
+    if in_floats := inexact(predicate, hypothesis, seen.probes if witness is None else [witness], rung, seen.text(added)):
         return in_floats
     verdict = Verdict.HOLDS if witness is None else Verdict.REFUTED
     return Evidence(rung=rung, verdict=verdict, scope=seen.text(added), witness=witness,

@@ -9,6 +9,7 @@ from itertools import islice, product
 from typing import Any
 
 from proofs_checks.engines._cases import Predicate, exact, show, truth
+from proofs_checks.engines._own_numbers import tried
 from proofs_checks.harness import trees
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
 from proofs_checks.harness.fingerprint import describe
@@ -37,7 +38,9 @@ def equal(lhs: Side, rhs: Side, symbols: Any, *, given: Predicate | None = None,
     names = _as_symbols(symbols)
 
     def decide(context: Context) -> Evidence:
-        return _decide(lhs, rhs, names, given, universal)
+        sides = [side for side in (lhs, rhs) if _is_function(side)]
+        return tried(_decide(lhs, rhs, names, given, universal), sides, [s.name for s in names], at,
+                     lambda point: all(map(_allows, names, point)))
 
     def at(witness: Mapping[str, Any]) -> bool:
         point = exact(dict(witness))
@@ -294,14 +297,17 @@ def _irrational(left: Any, right: Any) -> tuple[Any, Any] | None:
 
 
 def _agree(lhs: Side, rhs: Side, symbols: tuple[Any, ...], point: Mapping[str, Any]) -> bool:
-    """Whether the sides agree at a point: trees walked by the standard library, callables called with exact numbers."""
+    """Whether the sides agree at a point: callables called with exact numbers, and, where these give no exact values, trees
+    walked by the standard library."""
     values = {s.name: Fraction(point[s.name]) for s in symbols}
+    found = _values(lhs, rhs, symbols, values)
+    if found is not None:
+        return bool(found[0] == found[1])
     try:
-        sides = [trees.evaluate(trees.to_tree(_expression(side, symbols)), values) for side in (lhs, rhs)]
-        return sides[0] == sides[1]
+        left, right = (trees.evaluate(trees.to_tree(_expression(side, symbols)), values) for side in (lhs, rhs))
+        return left == right
     except (_NoSymbols, ValueError, ArithmeticError):
-        found = _values(lhs, rhs, symbols, values)
-        return found is None or found[0] == found[1]
+        return True
 
 
 def _binds(certificate: Mapping[str, Any], lhs: Side, rhs: Side, symbols: tuple[Any, ...]) -> bool:

@@ -54,11 +54,12 @@ class Cache:
             self._keep(path, key, found)
         return found
 
-    def survives(self, check: Check, witness: Any, subject: Any) -> bool:
-        """`check.at(witness)`, kept where it took its time: a statistical witness is a stream to be drawn again."""
+    def survives(self, check: Check, witness: Any, subject: Any, variant: str) -> bool:
+        """`check.at(witness)` of a check on `variant`, kept where it took its time: a statistical witness is a stream to be
+        drawn again."""
         start = time.perf_counter()
         try:
-            key = _hash([self.sources, "at", check.engine, subject, encode(witness)])
+            key = _hash([self.sources, "at", variant, check.engine, subject, encode(witness)])
         except TypeError:  # a witness that JSON cannot carry
             return bool(check.at(witness))
         path = self.folder / f"{key[:32]}.json"
@@ -226,4 +227,4 @@ def _file(module: str) -> Path | None:
     if module.split(".")[0] not in ROOMS:
         return None
     base = ROOT.joinpath(*module.split("."))
-    return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
+    return next((p for p in (base / "__init__.py", base.with_suffix(".py")) if p.is_file()), None)  # as Python prefers

@@ -10,6 +10,7 @@ from typing import Any
 from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict, describe_error
 from proofs_checks.harness.modules import file_of
+from proofs_checks.harness.recheck import recheck
 from proofs_checks.harness.registry import evidence, find, registry
 from proofs_checks.harness.twin import twin
 from theory.claim import Claim
@@ -188,7 +189,7 @@ class Trial:
         for check, subject, e in zip(run.checks, run.subjects, found, strict=True):
             if e is not None and e.verdict is not Verdict.HOLDS:
                 problems.append(f"{check.engine} {e.rung.name} says {e.verdict.name}: {e.summary or 'no reason given'}")
-            if e is not None and e.verdict is Verdict.REFUTED and self._at(check, subject, e)[0] is False:
+            if e is not None and e.verdict is Verdict.REFUTED and self._at(variant, check, subject, e)[0] is False:
                 refuted.append(check.engine)
         if skipped := sum(e is None for e in found):
             problems.append(f"not judged: {skipped} checks below {self.at_least.name} were left out")
@@ -232,7 +233,7 @@ class Trial:
     def _separates(self, variant: str, i: int, check: Check, e: Evidence) -> tuple[str | None, bool]:
         """None if the witness separates the variant from the claim; else what is wrong, and whether that is a defect
         even where another check kills."""
-        survives, fault = self._at(check, self.run(variant).subjects[i], e)
+        survives, fault = self._at(variant, check, self.run(variant).subjects[i], e)
         if fault is not None:
             return f"{check.engine}: its witness cannot be re-evaluated: {fault}", False
         if survives:
@@ -240,20 +241,20 @@ class Trial:
         truth = self.again()
         if i >= len(truth.checks):
             return f"{check.engine} has no counterpart on the claim", True
-        passes, fault = self._at(truth.checks[i], truth.subjects[i], e)
+        passes, fault = self._at("claim", truth.checks[i], truth.subjects[i], e)
         if fault is not None:
             return f"{check.engine}: the claim cannot be evaluated at the witness: {fault}", True
         if not passes:
             return f"{check.engine} does not separate: the claim fails at the witness {e.witness!r} too", True
         return None, False
 
-    def _at(self, check: Check, subject: Any, e: Evidence) -> tuple[bool | None, str | None]:
+    def _at(self, variant: str, check: Check, subject: Any, e: Evidence) -> tuple[bool | None, str | None]:
         """Whether the statement survives at the witness, or the reason why that cannot be said."""
         if e.witness is None:
             return None, "there is no witness"
         try:
             if self.cache is not None:
-                return self.cache.survives(check, e.witness, subject), None
+                return self.cache.survives(check, e.witness, subject, f"{self.claim.id}/{variant}"), None
             return bool(check.at(e.witness)), None
         except (Exception, SystemExit) as error:  # whatever the statement raises at the witness
             return None, describe_error(error)
@@ -336,8 +337,9 @@ def _bound(check: Check, found: Evidence) -> bool:
     if found.verdict is not Verdict.HOLDS or found.rung < Rung.CERTIFIED:
         return True
     try:
-        return isinstance(found.certificate, Mapping) and check.binds is not None and check.binds(found.certificate)
-    except (Exception, SystemExit):  # a certificate that cannot be compared with the statement
+        return isinstance(found.certificate, Mapping) and check.binds is not None and check.binds(found.certificate) \
+            and recheck(found.certificate)
+    except (Exception, SystemExit):  # a certificate that is no proof, or cannot be compared with the statement
         return False
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
+from proofs_checks.engines._own_numbers import tried
 from proofs_checks.harness import trees
 from proofs_checks.harness.checkers import interval as checker
 from proofs_checks.harness.enclosures import INF, NINF
@@ -162,7 +163,11 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
             certificate.get("domain") == [[_text(s.lo), _text(s.hi)] for s in domain] and \
             _same(certificate.get("goal"), function, names, domain)
 
-    return Check(engine="interval", rung=Rung.CERTIFIED, subject=subject, decide=run, at=at, binds=binds)
+    def within(point: Sequence[Fraction]) -> bool:
+        return all(side.lo <= x <= side.hi for side, x in zip(inside, point, strict=True))
+
+    return Check(engine="interval", rung=Rung.CERTIFIED, subject=subject, at=at, binds=binds,
+                 decide=lambda context: tried(run(context), (function, given), names, at, within))
 
 
 def _names(function: Callable[..., Any], count: int) -> list[str]:

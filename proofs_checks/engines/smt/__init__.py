@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_checks.engines import _statements as statements
+from proofs_checks.engines._own_numbers import tried
 from proofs_checks.engines.smt._decide import TRUST, decide
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
 from proofs_checks.harness.trees import Inexact, Undefined, evaluate, holds
@@ -59,7 +60,8 @@ def forall(predicate: Callable[..., Any], arity_or_symbols: Any, *, given: Calla
         return statements.survives(predicate, given, statements.exact_point(witness, names))
 
     return Check(engine="smt", rung=Rung.CERTIFIED, subject=lambda: statements.problem_of(predicate, names, given).subject,
-                 decide=run, at=at, binds=lambda certificate: _agrees(certificate, predicate, given, names))
+                 decide=lambda context: tried(run(context), (predicate, given), names, at), at=at,
+                 binds=lambda certificate: _agrees(certificate, predicate, given, names))
 
 
 def _agrees(certificate: Mapping[str, Any], predicate: Callable[..., Any], given: Callable[..., Any] | None,

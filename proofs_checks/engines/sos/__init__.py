@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_checks.engines import _statements as statements
+from proofs_checks.engines._own_numbers import tried
 from proofs_checks.engines.sos._certify import certify
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
 from proofs_checks.harness.trees import Inexact, Undefined, evaluate, holds
@@ -62,7 +63,8 @@ def nonnegative(function: Callable[..., Any], arity_or_symbols: Any, *, given: C
     def binds(certificate: Mapping[str, Any]) -> bool:
         return agrees(certificate, function, names)
 
-    return Check(engine="sos", rung=Rung.CERTIFIED, subject=subject, decide=run, at=at, binds=binds)
+    return Check(engine="sos", rung=Rung.CERTIFIED, subject=subject, at=at, binds=binds,
+                 decide=lambda context: tried(run(context), (function, given), names, at))
 
 
 

@@ -151,7 +151,8 @@ def _figures(papers: Mapping[str, list[Mapping[str, Any]]], folder: Path, addres
 
 def _foot(report: Mapping[str, Any]) -> str:
     canary, alpha = report["canary"], report["alpha"]
-    sound = "passed" if canary["passed"] else f"failed: {canary.get('reason', '')}"
+    sound = "passed" if canary["passed"] else "not run" if canary["passed"] is None else "failed"
+    why = f": {canary['reason']}" if canary.get("reason") and not canary["passed"] else f", on {canary.get('backend', '?')}"
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     return (f"<footer><p>{alpha['decisions']} statistical decisions at {small(alpha['decision'])} each. "
-            f"jax canary {escape(sound)}, on {escape(canary.get('backend', '?'))}.</p><p>{escape(versions)}</p></footer>")
+            f"jax canary {escape(sound + why)}.</p><p>{escape(versions)}</p></footer>")
