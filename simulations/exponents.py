@@ -80,6 +80,8 @@ def _ends(weights: Any, scale: Any, squares: Any, level: float) -> tuple[float, 
 
 def _table(values: Any) -> Any:
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"values={values!r:.80} must be real numbers of shape (widths, seeds)") from error

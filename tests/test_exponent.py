@@ -67,7 +67,8 @@ def test_intervals_that_the_data_do_not_bound():
     ([1, 2, 4], np.ones((3, 0)), 0.95, "values"), ([1, 2, 4], np.full((3, 4), math.nan), 0.95, "values"),
     ([1, 2, 4], [[1, 1], [0, 0], [1, 1]], 0.95, "width 2 are all zero"), ([1, 2, 4], np.ones((3, 4)), 1.0, "level"),
     ([1, 2, 4], np.ones((3, 4)), "a", "level='a'"), ([1, 2, 4], np.ones((3, 4)), math.nan, "level=nan"),
-    ("a", np.ones((3, 4)), 0.95, "widths='a'"), ([1, 2, 4], [[1], [1, 2], [1]], 0.95, "values=")])
+    ("a", np.ones((3, 4)), 0.95, "widths='a'"), ([1, 2, 4], [[1], [1, 2], [1]], 0.95, "values="),
+    ([1, 2, 4], np.ones((3, 4)) * 1j, 0.95, "values=array")])
 def test_the_fit_names_what_is_wrong(widths, values, level, named):
     with pytest.raises(ValueError, match=named):
         fit_exponent(widths, values, level)

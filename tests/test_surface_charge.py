@@ -189,6 +189,7 @@ def test_two_terms_refuse(change, said):
     (lambda: thy.cylinder_sigma(0.0, 0.0, 0.0, 1.0, 1.0), "radius"),
     (lambda: thy.cylinder_sigma(0.0, 0.0, 1.0, -1.0, 1.0), "height"),
     (lambda: thy.cylinder_sigma(0.0, 2e3, 1.0, 1.0, 1.0), "axial"),
+    (lambda: thy.boss_sigma([[1.0, 0, 0]], 1.0, 1e200, 1.0), "height=1e\\+200"),
     (lambda: thy.cylinder_sigma(0.0, 0.0, 1e6, 1.0, 1.0), "radius=1000000.0.*needed at most"),
     (lambda: thy.cylinder_sigma([[1, 2], [3]], 0.0, 1.0, 1.0, 1.0), "arc="),
     (lambda: thy.cylinder_sigma([1, 2], [1, 2, 3], 1.0, 1.0, 1.0), "common shape"),

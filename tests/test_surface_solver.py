@@ -144,6 +144,19 @@ def test_solver_refuses_a_potential(potential):
         sim.solve(*SPHERE, OUT, Q, potential=potential)
 
 
+@pytest.mark.parametrize(("call", "said"), [
+    (lambda: sim.wire_regimes("a", 0.0), "wavelengths='a'"), (lambda: sim.wire_regimes(4.0, np.nan), "angles holds nan"),
+    (lambda: sim.wire_regimes(4.0, 0.0, half_length="a"), "half_length='a'"), (lambda: sim.read_mesh(3), "path=3"),
+    (lambda: sim.wire_regimes(-4.0, 0.0), "wavelengths=-4.0"),
+    (lambda: sim.rayleigh_ground("a", 1.0, (1.0, 0.0)), "height='a'"),
+    (lambda: sim.rayleigh_ground(0.1, 1.0, (np.nan, 0.0)), "p holds nan"),
+    (lambda: sim.rayleigh_ground(0.1, 1.0, 1.0), "p=1.0"), (lambda: sim.solve(*SPHERE, OUT * 1j, Q), "sources="),
+    (lambda: sim.solve_ground(np.zeros((4, 3)), [[0, 1, 9]], np.zeros((4, 3)), [[0, 0, 1.0]], [1.0]), "faces refers")])
+def test_bad_arguments_are_named(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
+
+
 @pytest.mark.parametrize("bad", [None, float("inf"), float("nan"), 0, 2.5, "a"])
 def test_icosphere_refuses_by_name(bad):
     with pytest.raises(ValueError, match="frequency="):

@@ -30,6 +30,8 @@ def read_mesh(path: str | Path) -> tuple[Any, Any]:
     triangles, other faces (quadrangles, curved triangles), coordinates that are not three finite numbers."""
     import meshio
 
+    if not isinstance(path, str | Path):
+        raise ValueError(f"path={path!r} must be the name of a file")
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"path={str(path)!r} must be a file")

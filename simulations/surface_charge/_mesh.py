@@ -58,6 +58,8 @@ def _icosahedron() -> tuple[Any, Any]:
 def numbers(values: Any, name: str, columns: int | None) -> Any:
     """`values` as finite float64 of shape (any, columns), or (any,). ValueError naming the argument otherwise."""
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}={values!r:.80} must be real numbers in one regular array") from error

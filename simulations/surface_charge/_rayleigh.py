@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulations._arguments import between, finite_array
+
 __all__ = ["RoughGround", "rayleigh_ground"]
 
 
@@ -24,6 +26,10 @@ def rayleigh_ground(height: float, wave: float, p: tuple[float, float], *, modes
     The total is phi + sum_m A_m exp(i k_m.(x, y) - |k_m| z) with k_m = p + m (wave, 0), |m| <= modes, A_m by least squares
     on the boundary. Good for slopes height * wave below about 0.4; `residual` is the largest potential left there.
     ValueError: wave <= 0, height * wave > 0.4, p = 0, too few points."""
+    for value, name in ((height, "height"), (wave, "wave")):
+        between(value, name, -np.inf, np.inf, "be a finite number; need wave > 0")
+    if finite_array(p, "p").shape != (2,):
+        raise ValueError(f"p={p!r} must be two finite numbers; need p other than 0")
     if not wave > 0 or not abs(height) * wave <= 0.4:
         raise ValueError(f"height={height!r}, wave={wave!r}: need wave > 0 and a slope |height| wave of at most 0.4")
     if points < 2 * modes + 1 or not np.hypot(*p) > 0:

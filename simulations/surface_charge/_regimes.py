@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulations._arguments import between, finite_array
+
 __all__ = ["HORIZON", "Regimes", "wire_regimes"]
 
 HORIZON = float(np.exp(1.5 - np.euler_gamma)) / (2 * np.pi)  # wavelengths along a wire for which curvature counts
@@ -25,10 +27,12 @@ class Regimes(NamedTuple):
 def wire_regimes(wavelengths: Any, angles: Any, *, half_length: float = 40.0) -> Regimes:
     """Errors of the two-term, the three-term and the three-term formula that sees no further than HORIZON wavelengths along
     the wire. The truth is that of an infinite wire; `half_length` is where the first two stop. ValueError: wavelength or
-    half-length <= 0."""
-    lengths, turns = np.atleast_1d(wavelengths).astype(float), np.atleast_1d(angles).astype(float)
-    if not (lengths > 0).all() or not half_length > 0:
-        raise ValueError(f"wavelengths={wavelengths!r} and half_length={half_length!r} must be greater than 0")
+    half-length <= 0, values that are not finite."""
+    lengths = np.atleast_1d(finite_array(wavelengths, "wavelengths"))
+    turns = np.atleast_1d(finite_array(angles, "angles"))
+    half_length = between(half_length, "half_length", 0, np.inf, "be greater than 0, and finite")
+    if not (lengths > 0).all():
+        raise ValueError(f"wavelengths={wavelengths!r} must be greater than 0")
     return Regimes(*np.array([[_errors(a, t, half_length) for t in turns] for a in lengths]).transpose(2, 0, 1))
 
 

@@ -10,6 +10,7 @@ from theory.surface_charge._arguments import distances, finite, positive, source
 
 __all__ = ["boss_sigma", "cylinder_sigma", "sphere_sigma"]
 
+FURTHEST = 1e50  # height over radius, of a charge above a boss: its square is a float
 TERMS = 10_000  # radius over height, of a cylinder
 ON = 1e-9  # relative distance up to which a point counts as lying on the surface
 
@@ -46,8 +47,10 @@ def boss_sigma(points: Any, radius: float, height: float, charge: float) -> Any:
     """Surface charge (n,) of a grounded plane z = 0 with a hemispherical boss at the origin, charge at (0, 0, height).
 
     By three images: -q at -d, -qa/d at a^2/d, +qa/d at -a^2/d. `points` (n, 3) lie on the boss (z >= 0) or on the plane
-    outside it. ValueError: height <= radius, points elsewhere."""
+    outside it. ValueError: height <= radius or beyond 1e50 radii, points elsewhere."""
     a, d, q = positive(radius, "radius"), positive(height, "height"), float(finite(charge, "charge", ()))
+    if d > FURTHEST * a:
+        raise ValueError(f"height={height!r} must be at most {FURTHEST:g} times radius={radius!r}; take the plane instead")
     if d <= a:
         raise ValueError(f"height={height!r} must exceed radius={radius!r}: the charge lies above the boss")
     x = finite(points, "points", (None, 3))
