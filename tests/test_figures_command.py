@@ -6,6 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from proofs_checks.harness.cli import main
 from proofs_checks.harness.commands import figures
 from proofs_checks.harness.report_io import write_text
 
@@ -63,3 +64,10 @@ def test_other_sources_draw_everything(run, monkeypatch):
     run()
     monkeypatch.setattr(figures, "sources", lambda module: "changed")
     assert run()[0] == BOTH
+
+
+@pytest.mark.parametrize("command", [["check", "pass_at_k.gradient_weight"], ["figures", "pass_at_k"]])
+def test_a_folder_that_cannot_be_made_is_wrong_use(tmp_path, command):
+    (tmp_path / "file").write_text("")
+    done = CliRunner().invoke(main, [*command, "--out", str(tmp_path / "file" / "x")])
+    assert done.exit_code == 2 and "cannot be made a folder" in done.output, done.output

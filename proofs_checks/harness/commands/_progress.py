@@ -1,9 +1,13 @@
 """Progress on standard error: a bar on a terminal, nothing on a pipe, where the lines of the command itself tell."""
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TypeVar
+
+import click
 
 T = TypeVar("T")
 
@@ -24,3 +28,10 @@ def bar(things: Iterable[T], total: int, description: str, name: Callable[[T], s
             shown.update(task, name=name(thing))
             yield thing
             shown.advance(task)
+
+
+def folder(path: Path) -> None:
+    """Wrong use, in one line, unless a folder is or can be made there; nothing is made yet."""
+    nearest = next(p for p in (path, *path.absolute().parents) if p.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise click.UsageError(f"--out {path}: cannot be made a folder: {nearest} is no folder that can be written to")

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from proofs_checks.harness.commands._progress import bar
+from proofs_checks.harness.commands._progress import bar, folder
 from proofs_checks.harness.modules import is_file_name
 
 __all__ = ["command"]
@@ -47,6 +47,7 @@ def command(names: tuple[str, ...], modules: tuple[str, ...], variant: str | Non
         tasks, listed = work.plan(names, variant=variant, modules=modules)
         options = work.Options(variant=variant, at_least=at_least.upper(), cache=None if fresh else str(out / "cache"),
                                modules=tuple(str(Path(f).resolve()) for f in files))
+        folder(out)
         with _mapper(jobs, address) as run:
             entries = [*listed, *_progress(run(options, tasks), len(tasks))]
     except LookupError as error:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from proofs_checks.harness.cache import sources
-from proofs_checks.harness.commands._progress import bar
+from proofs_checks.harness.commands._progress import bar, folder
 from proofs_checks.harness.report_io import write_json
 
 __all__ = ["command"]
@@ -36,6 +36,7 @@ def command(slugs: tuple[str, ...], out: Path, fresh: bool, jobs: int) -> None:
         drawings = [(module, out / name) for name, module in _drawings(slugs)]
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from error
+    folder(out)
     drawn = {} if fresh else _remembered(out)
     todo = [(module, path) for module, path in drawings if drawn.get(path.name) != _stamp(module, path)]
     module_of = {path: module for module, path in drawings}
