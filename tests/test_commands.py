@@ -228,7 +228,7 @@ def test_a_second_run_reads_the_cache_and_says_the_same(tmp_path: Path, monkeypa
     as_ours(monkeypatch)
     first = check(tmp_path, "toy.green_run", "toy.red_run")[1]
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()}
-    assert len(kept) == 15  # seven decisions, and whether the witnesses of the four kills stand, on the variant and on the claim
+    assert len(kept) == 15  # seven decisions; for each of the four kills, the witness on the variant and on the claim
     assert timeless(check(tmp_path, "toy.green_run", "toy.red_run")[1]) == timeless(first)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()} == kept
     check(tmp_path, "toy.green_run", "--fresh")
