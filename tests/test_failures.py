@@ -196,7 +196,7 @@ def test_what_was_left_out_on_request_is_no_failure_and_a_failing_claim_is_one()
 
 @pytest.mark.parametrize(("problem", "said"), [
     ("TRUE, not a mutant: symbolic proves it on the whole domain; move it to also_true", "TRUE, not a mutant"),
-    ("idle: exhaustive (check 2) holds on every false variant: it distinguishes nothing", "idle: exhaustive (check 2)"),
+    ("idle: exhaustive (check 2) refutes no false variant: it distinguishes nothing", "idle: exhaustive (check 2)"),
     ("falsify does not separate: the claim fails at the witness (1, 2) too, and much more", "falsify does not separate"),
     ("contradiction on half: symbolic proves on the whole domain what falsify refutes", "contradiction on half"),
     ("the procedure yields other checks when it is called again", "the procedure yields other checks when it is called again"),

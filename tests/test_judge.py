@@ -84,7 +84,7 @@ def test_attack_4_a_mutant_that_crashes_is_not_killed():
     def crash(weight):
         yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
 
-    says("crashes: SURVIVED", "ZeroDivisionError", claim=claim)
+    says("crashes: SURVIVED: it cannot be evaluated", "ZeroDivisionError", claim=claim)
     assert judge(claim).outcomes["crashes"].killed_by is None
 
 
@@ -161,6 +161,18 @@ def test_evidence_that_always_holds_is_idle_and_its_mutants_survive():
 
     says("idle: exhaustive", "exponent_k: SURVIVED", claim=claim)
     assert judge(claim).idle
+
+
+def test_a_tautology_is_idle_though_a_mutant_by_cases_leaves_it_undecided():
+    claim = toy.claim("tautology", mutants={"factor_dropped": lambda p, k: (1 - p) ** (k - 1),
+                                            "by_cases": lambda p, k: toy.weight(p, k) if k > 2 else p})
+
+    @evidence(claim)
+    def tautology(weight):
+        yield symbolic.equal(weight, weight, (toy.p, toy.k))
+        yield scan(lambda p, k: toy.slope(p, k) == weight(p, k))
+
+    says("idle: symbolic (check 1) refutes no false variant", claim=claim)
 
 
 def test_a_surviving_mutant_is_red():

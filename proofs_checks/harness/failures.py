@@ -44,7 +44,7 @@ def headline(record: Mapping[str, Any]) -> str:
         at = place(row)
         return f"fails at {at}" if at and len(at) <= 40 else f"{row['engine']}: {row['verdict'].lower()}"
     if first.startswith("idle: "):
-        return first.split(" holds on ")[0]
+        return first.split(" refutes no ")[0]
     parts = first.split(": ")
     while len(parts) > 1 and len(": ".join(parts)) > SHORT:
         parts.pop()

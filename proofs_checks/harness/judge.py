@@ -195,7 +195,7 @@ class Trial:
             problems.append(f"not judged: {skipped} checks below {self.at_least.name} were left out")
         contradictions = self._contradictions(variant, refuted)
         if variant == "claim" and not problems:
-            problems += [f"idle: {name} holds on every false variant: it distinguishes nothing" for name in self.idle()]
+            problems += [f"idle: {name} refutes no false variant: it distinguishes nothing" for name in self.idle()]
         return Outcome(ok=not problems and not contradictions, problems=(*problems, *contradictions), killed_by=None,
                        hash=self.hash(variant), evidence=tuple(found), contradictions=tuple(contradictions))
 
@@ -271,6 +271,8 @@ class Trial:
                          for c, e in zip(run.checks, found, strict=True) if e is not None)
         if run.problem:
             return f"not refuted by the checks before that: {said}"
+        if all(e is not None and e.verdict is Verdict.ERROR for e in found):
+            return f"SURVIVED: it cannot be evaluated, which refutes nothing: {said}"
         return f"SURVIVED: true, or the evidence is too weak: {said}"
 
     def _contradictions(self, variant: str, refuting: list[str]) -> list[str]:
@@ -295,13 +297,17 @@ class Trial:
         return problems
 
     def idle(self) -> list[str]:
-        """Checks that hold on every false variant where they say anything: a crash tells nothing apart."""
+        """Checks that refute no false variant, and hold or crash on some: neither tells anything apart. One that is
+        undecided on all of them, such as a proof where every mutant is defined by cases, said nothing wrong."""
         false = [v for v in self.claim.variants() if not self.claim.expected_true(v)]
         rows = [self.decide(v) for v in false]
-        return [f"{check.engine} (check {i + 1})" for i, check in enumerate(self.run("claim").checks)
-                if check.rung >= self.at_least and rows
-                and all(i < len(row) and (e := row[i]) is not None and e.verdict in (Verdict.HOLDS, Verdict.ERROR)
-                        for row in rows)]
+        found = []
+        for i, check in enumerate(self.run("claim").checks):
+            said = [e.verdict for row in rows if i < len(row) and (e := row[i]) is not None]
+            if (check.rung >= self.at_least and len(said) == len(rows) and Verdict.REFUTED not in said
+                    and not {Verdict.HOLDS, Verdict.ERROR}.isdisjoint(said)):
+                found.append(f"{check.engine} (check {i + 1})")
+        return found
 
     def judgement(self) -> Judgement:
         """Every variant judged."""

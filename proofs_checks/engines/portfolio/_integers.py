@@ -57,7 +57,9 @@ def prove_over(problem: Problem, name: str, budget: float, prove: Prove) -> Evid
         try:
             statements = list(induction(problem.subject, name))
         except ValueError as error:
-            return replace(first, summary=f"{first.summary}; induction over {name}: {error}")
+            last = prove(problem, max(0.2, end - time.monotonic()))
+            many = f"{name} takes more than {MOST_VALUES} values, which are not tried one by one; " if high is not None else ""
+            return last if last.verdict is not Verdict.UNDECIDED else replace(last, summary=f"{last.summary}; {many}{error}")
         values = range(2)  # base and step
         body = {"kind": "implication", "subject": problem.subject, "induction": name}
         scope = f"all integers {name} >= {low}, by induction"
