@@ -62,6 +62,14 @@ def test_tables_that_cannot_be_used_are_refused_in_one_line(tmp_path, frame, cha
     assert done.exit_code == 2 and said in done.output and len(done.output.strip().splitlines()) == 1
 
 
+def test_a_table_of_the_target_alone_and_a_plot_of_no_known_kind(tmp_path, frame):
+    path = tmp_path / "table.csv"
+    frame[["Y"]].to_csv(path, index=False)
+    for options, said in (([], "no column besides the target 'Y'"), (["--plot", str(tmp_path / "a.xyz")], "must end in .svg")):
+        done = CliRunner().invoke(main, ["parents", str(path), "--target", "Y", *options])
+        assert done.exit_code == 2 and said in done.output, done.output
+
+
 def test_a_missing_file_is_named(tmp_path):
     done = run(tmp_path / "none.csv", "--target", "Y")
     assert done.exit_code == 2 and "none.csv: no such file" in done.output

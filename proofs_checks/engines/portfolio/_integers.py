@@ -59,7 +59,9 @@ def prove_over(problem: Problem, name: str, budget: float, prove: Prove) -> Evid
         except ValueError as error:
             last = prove(problem, max(0.2, end - time.monotonic()))
             many = f"{name} takes more than {MOST_VALUES} values, which are not tried one by one; " if high is not None else ""
-            return last if last.verdict is not Verdict.UNDECIDED else replace(last, summary=f"{last.summary}; {many}{error}")
+            if last.verdict is not Verdict.UNDECIDED:
+                return last
+            return replace(last, summary=f"{last.summary.rstrip('.')}; {many}{error}.")
         values = range(2)  # base and step
         body = {"kind": "implication", "subject": problem.subject, "induction": name}
         scope = f"all integers {name} >= {low}, by induction"

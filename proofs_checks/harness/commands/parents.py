@@ -45,6 +45,8 @@ def command(file: Path, target: str, alpha: float, max_size: int, screen: int, r
     from causal import IndRM
 
     try:
+        if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
+            raise TableError(f"--plot {plot}: the name must end in .svg, .png or .pdf")
         frame, notes = read_frame(file, target)
         with _executor(jobs, dask) as executor, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
@@ -79,6 +81,8 @@ def read_frame(file: Path, target: str) -> tuple[Any, list[str]]:
     if target not in frame.columns:
         near = ", ".join(map(str, frame.columns[:12])) + (", ..." if len(frame.columns) > 12 else "")
         raise TableError(f"has no column {target!r}; columns: {near}")
+    if len(frame.columns) == 1:
+        raise TableError(f"has no column besides the target {target!r}; need at least one that could be a cause")
     notes = []
     for name in frame.columns:
         column = frame[name]

@@ -21,6 +21,9 @@ def command(origin: Path, out: Path | None) -> None:
     from proofs_checks.harness.report import SCHEMA
     from proofs_checks.harness.report_io import write_text
 
+    partial = origin.with_name("partial.json")
+    if not origin.exists() and partial.exists():
+        raise click.UsageError(f"{origin} does not exist, but a partial report does: refutable report --from {partial}")
     if not origin.exists():
         raise click.UsageError(f"{origin} does not exist; `refutable check` makes it (and partial.json when names are given)")
     try:
