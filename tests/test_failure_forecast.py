@@ -73,6 +73,7 @@ def test_p_and_log_p_agree():
     (lambda: thy.fit_tail(log_p=[-1.0, 0.0], k=2), ("log_p[1]", "negative")),
     (lambda: thy.fit_tail(log_p=[-1.0, -math.inf], k=2), ("log_p[1]=-inf", "finite")),
     (lambda: thy.fit_tail([0.1, 0.2], k=1), ("k=1", "at least 2")),
+    (lambda: thy.fit_tail([0.5, 0.5, 0.5], k=2), ("k=2", "all equal", "take a larger k")),
     (lambda: thy.fit_tail([0.1, 0.2], k=2.0), ("k=2.0", "whole")),
     (lambda: thy.fit_tail([0.1, 0.2], k=3), ("k=3", "n=2")),
     (lambda: thy.fit_tail([0.2, 0.2, 0.1], k=2), ("k=2", "equal")),

@@ -106,7 +106,7 @@ def top_scores(p: Any, log_p: Any, k: Any, *, name: str = "k", more: int = 0) ->
     top: Floats = np.sort(psi)[::-1][:k]
     if top[0] == top[-1]:
         raise ValueError(f"{name}={k - more}: the {k} largest scores are all equal (psi={top[0]}), so that no line fits; "
-                         "take a larger {name}, or scores that differ")
+                         f"take a larger {name}, or scores that differ")
     return top, psi.size
 
 
