@@ -1,6 +1,7 @@
 """Unbiased forecast with exact limits for an exponential tail, and a test of that tail, on a user's scores."""
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ __all__ = ["Forecast", "TailShape", "debiased_forecast", "debiased_score", "debi
 
 Floats = NDArray[np.float64]
 _NODES = 120  # Gauss-Legendre, a piece; the pivot's distribution function is then right to 1e-12
+_SUREST = 1 - 1e-9
 
 
 class Forecast(NamedTuple):
@@ -43,14 +45,14 @@ def debiased_forecast(p: Any = None, deployment: float | None = None, k: int = 1
     With x_1 >= ... >= x_k the largest scores and h = mean(x_1, ..., x_{k-1}) - x_k, the estimate is
     x_k + h (log N - (H_n - H_{k-1})), mapped back to a probability (which keeps medians and limits, not means). The
     interval covers the 1/N quantile with probability `level` where the tail is exponential above x_k, each side missing
-    it with (1 - level)/2. ValueError as `fit_tail`, and level outside (0, 1)."""
+    it with (1 - level)/2. ValueError as `fit_tail`, and level outside (0, 1) or above 1 - 1e-9."""
     return Forecast(*(float(probability(v)) for v in debiased_score(p, deployment, k, level, log_p=log_p)))
 
 
 def debiased_score(p: Any = None, deployment: float | None = None, k: int = 10, level: float = 0.95, *,
                    log_p: Any = None) -> Forecast:
     """`debiased_forecast` in psi, where the estimate is unbiased."""
-    _level(level)
+    _limits_level(level)
     size = deployment_size(deployment)
     top, n = top_scores(p, log_p, k)
     h = float(top[:-1].mean() - top[-1])
@@ -64,7 +66,7 @@ def upper_limit(p: Any = None, deployment: float | None = None, k: int = 10, lev
     """The probability that the 1/deployment quantile exceeds in a fraction 1 - level of evaluations only.
 
     One-sided, exact for a tail that is exponential above the k-th largest score. Errors as `debiased_forecast`."""
-    _level(level)
+    _limits_level(level)
     size = deployment_size(deployment)
     top, n = top_scores(p, log_p, k)
     h = float(top[:-1].mean() - top[-1])
@@ -85,30 +87,43 @@ def pivot_cdf(r: float, k: int, n: int, deployment: float) -> float:
 
     (Q - x_k)/h = (k-1) log(N V) / G with V ~ Beta(k, n-k+1) and G ~ Gamma(k-1) independent. ValueError: r that is not finite,
     sizes as `debiased_variance`."""
-    from scipy.special import betaincinv, gammainc, gammaincc, gammaln
+    from scipy.special import gammainc, gammaincc
 
     _sizes(k, n)
     size = deployment_size(deployment)
     r = finite_number(r, "r")
+    above, w, mass = _threshold_law(k, n, size)
+    over = np.abs(np.log(size) + w) * (k - 1) / abs(r) if r else np.full_like(w, np.inf)
+    if r > 0:
+        chance = np.where(above, gammaincc(k - 1, over), 1.0)
+    else:
+        chance = np.where(above, 0.0, gammainc(k - 1, over))
+    return min(1.0, float(mass @ chance))
+
+
+@lru_cache(maxsize=64)
+def _threshold_law(k: int, n: int, size: float) -> tuple[Any, Floats, Floats]:
+    """Nodes w of log V, V ~ Beta(k, n-k+1), whether w lies above -log N, where log(N V) changes sign, and their masses."""
+    from scipy.special import betaincinv, gammaln
+
     ends = np.log(betaincinv(k, n - k + 1, [1e-18, 0.5])[0]), float(np.log(betaincinv(k, n - k + 1, 1 - 1e-16)))
-    kink = -np.log(size)  # log V where log(N V) changes sign
+    kink = -np.log(size)
     scale = gammaln(n + 1) - gammaln(k) - gammaln(n - k + 1)
-    total = 0.0
-    for low, high, above in ((ends[0], min(kink, ends[1]), False), (max(kink, ends[0]), ends[1], True)):
-        if low >= high:
-            continue
-        w, weight = _rule(low, high)
-        density = np.exp(scale + k * w + (n - k) * np.log1p(-np.minimum(np.exp(w), 1 - 1e-17)))
-        over = np.abs(np.log(size) + w) * (k - 1) / abs(r) if r else np.full_like(w, np.inf)
-        chance = (gammaincc(k - 1, over) if r > 0 else np.zeros_like(w)) if above else (
-            np.ones_like(w) if r >= 0 else gammainc(k - 1, over))
-        total += float((weight * density * chance).sum())
-    return min(1.0, total)
+    x, weight = _rule()
+    pieces = []
+    for low, high, beyond in ((ends[0], min(kink, ends[1]), False), (max(kink, ends[0]), ends[1], True)):
+        if low < high:
+            w = low + (x + 1) * (high - low) / 2
+            density = np.exp(scale + k * w + (n - k) * np.log1p(-np.minimum(np.exp(w), 1 - 1e-17)))
+            pieces.append((np.full(len(w), beyond), w, density * weight * (high - low) / 2))
+    above, nodes, masses = map(np.concatenate, zip(*pieces, strict=True))
+    return above, nodes, masses
 
 
-def _rule(low: float, high: float) -> tuple[Floats, Floats]:
-    x, weight = np.polynomial.legendre.leggauss(_NODES)
-    return low + (x + 1) * (high - low) / 2, weight * (high - low) / 2
+@lru_cache(maxsize=1)
+def _rule() -> tuple[Floats, Floats]:
+    """Gauss and Legendre's nodes and weights on [-1, 1], an eigenvalue problem: once, not at every step of a search."""
+    return np.polynomial.legendre.leggauss(_NODES)
 
 
 def pivot_quantile(q: float, k: int, n: int, deployment: float) -> float:
@@ -176,3 +191,9 @@ def _sizes(k: int, n: int) -> None:
 def _level(value: Any, name: str = "level") -> None:
     if not 0 < finite_number(value, name) < 1:
         raise ValueError(f"{name}={value!r} must lie strictly between 0 and 1")
+
+
+def _limits_level(value: Any) -> None:
+    _level(value)
+    if value > _SUREST:
+        raise ValueError(f"level={value!r} must be at most 1 - 1e-9: the law of the limits is known to 1e-12")
