@@ -8,6 +8,7 @@ import numpy as np
 MEDIAN_ROWS = 1000
 DENSE = 1500  # rows up to which matrices are held; beyond, compiled loops with O(n) memory
 SUBSAMPLE = 1500  # rows among which landmarks are chosen
+HIGHEST, BEYOND = 8.2, 4.4  # frequency and distance beyond which the Gaussian is below 1e-8
 
 
 class Moments(NamedTuple):
@@ -113,9 +114,8 @@ def _centred(rows: np.ndarray, squared: float) -> tuple[float, float, float]:
 
 
 def moments_of_features(phi: np.ndarray, psi: np.ndarray) -> Moments:
-    """The same for kernels phi phi' and psi psi'."""
+    """The same for kernels whose centred features are phi and psi."""
     n = len(phi)
-    phi, psi = phi - phi.mean(axis=0), psi - psi.mean(axis=0)
     parts = []
     for f in (phi, psi):
         diagonal = np.einsum("ij,ij->i", f, f)
@@ -146,10 +146,53 @@ def permutation_gamma(m: Moments) -> float:
     return max(float(gammaincc(mean**2 / variance, m.statistic * mean / variance)), float(np.finfo(float).tiny))
 
 
-def features(rows: np.ndarray, seed: int, landmarks: int) -> tuple[np.ndarray, float]:
-    """Nystroem features (n, r <= landmarks) with phi phi' <= K, and tr(K - phi phi') / n.
+class Features(NamedTuple):
+    """K = F F' + D + E with D positive semidefinite, tr D <= n lost, and no |E_ij| above wrong; `values` = H F."""
 
-    Landmarks are the pivots of an incomplete Cholesky factorisation of a subsample: no two close to each other."""
+    values: np.ndarray
+    lost: float
+    wrong: float
+
+
+def features(rows: np.ndarray, seed: int, most: int) -> Features:
+    """At most `most` features: the kernel's Fourier series for a column that is short enough, else Nystroem's."""
+    if rows.shape[1] == 1:
+        length = float(np.ptp(rows))
+        step = 2 * np.pi / (length + BEYOND)
+        count = int(np.ceil(HIGHEST / step))
+        if length > 0 and 2 * count <= most:
+            return _centred_features(_harmonics(rows[:, 0], length, step, count))
+    return _centred_features(_nystroem(rows, seed, most))
+
+
+def _centred_features(f: Features) -> Features:
+    f.values[...] -= f.values.mean(axis=0)  # in place: memory that is new to the process costs more than the arithmetic
+    return f
+
+
+def _harmonics(u: np.ndarray, length: float, step: float, count: int) -> Features:
+    """Sines and cosines, by recurrence: one of each a row, no exponentials; (n, 2 count), without the constant.
+
+    By Poisson's formula the sum over all integers j of w_j cos(j step t), w_j = step exp(-(j step / 2)^2) / (2 sqrt pi), is
+    exp(-t^2) and its copies a period = 2 pi / step away: E holds the copies, of which |t| <= length sees at most the two
+    nearest and next to nothing of the others; D is the tail of the sum, whose coefficients are positive."""
+    angle = (u - (u.min() + u.max()) / 2) * step
+    waves = np.empty((2 * count, len(u)))
+    cosines, sines = waves[:count], waves[count:]
+    twice = 2 * np.cos(angle, out=cosines[0])
+    np.sin(angle, out=sines[0])
+    for part, before in ((cosines, 1.0), (sines, 0.0)):  # cos and sin (j+1)a = 2 cos a (cos or sin ja) - cos or sin (j-1)a
+        for j in range(1, count):
+            np.multiply(twice, part[j - 1], out=part[j])
+            part[j] -= part[j - 2] if j > 1 else before
+    weights = step / np.sqrt(np.pi) * np.exp(-((step * np.arange(1, count + 1) / 2) ** 2))
+    waves *= np.sqrt(np.tile(weights, 2))[:, None]
+    copies = 2.01 * float(np.exp(-((2 * np.pi / step - length) ** 2)))
+    return Features(waves.T, max(1 - step / (2 * np.sqrt(np.pi)) - float(weights.sum()), 0.0) + copies, copies)
+
+
+def _nystroem(rows: np.ndarray, seed: int, landmarks: int) -> Features:
+    """Landmarks are the pivots of an incomplete Cholesky factorisation of a subsample: no two close to each other."""
     n = len(rows)
     chosen = np.arange(n) if n <= SUBSAMPLE else np.sort(np.random.default_rng(seed).permutation(n)[:SUBSAMPLE])
     sample = rows[chosen]
@@ -169,4 +212,4 @@ def features(rows: np.ndarray, seed: int, landmarks: int) -> tuple[np.ndarray, f
     kernel = squares(rows, points)
     np.exp(np.negative(kernel, out=kernel), out=kernel)
     phi = kernel @ inverse.T
-    return phi, float(max(n - np.vdot(phi, phi), 0.0) / n)
+    return Features(phi, float(max(n - np.vdot(phi, phi), 0.0) / n), 0.0)

@@ -129,6 +129,25 @@ def test_nystroem_keeps_its_promise():
     assert hsic(x, y, method="nystroem") == pytest.approx(exact, rel=0.01)
 
 
+def test_the_series_of_the_kernel_keeps_a_promise_of_a_millionth():
+    rng = np.random.default_rng(14)
+    for draw in (rng.normal, rng.uniform, rng.exponential):
+        x = draw(size=700)
+        for y in (rng.normal(size=700), x**2 + rng.normal(size=700)):
+            exact = hsic(x, y, method="exact")
+            value, error = hsic_estimate(x, y)
+            assert value <= exact <= value + error and error < 1e-6
+            assert hsic_test(x, y, method="nystroem")[1] == pytest.approx(hsic_test(x, y, method="exact")[1], rel=1e-3)
+
+
+def test_far_outliers_and_constants_have_features_too():
+    x, y = np.append(sample(900)[0][:, 0], [400.0]), sample(901)[1]  # a series would need hundreds of terms
+    exact = hsic(x, y, method="exact")
+    value, error = hsic_estimate(x, y)
+    assert value <= exact * (1 + 1e-9) and exact <= (value + error) * (1 + 1e-9) and error < exact / 100
+    assert hsic_test(np.ones(901), y, method="nystroem") == (0.0, 1.0)
+
+
 def test_the_null_moments_are_those_of_all_permutations():
     x, y = sample(6, seed=3)
     values = [moments_exact(x, y[list(p), None]).statistic for p in permutations(range(6))]
