@@ -236,7 +236,8 @@ def speed(given: argparse.Namespace) -> None:
         x = rng.normal(size=(n, 2))
         y = x[:, 0] ** 2 + rng.normal(size=n)
         approximate, fast = timed(partial(hsic_estimate, x, y))
-        line = f"n={n:6}: few features {approximate.value:.6e}, error <= {approximate.error / approximate.value:.2%}, {fast:.3f} s"
+        line = (f"n={n:6}: few features {approximate.value:.6e}, error <= {approximate.error / approximate.value:.2%}, "
+                f"{fast:.3f} s")
         if n <= 10_000:
             exact, slow = timed(partial(hsic, x, y, method="exact"))
             line += f"; exact {exact:.6e}, {slow:.3f} s; true error {abs(approximate.value / exact - 1):.2%}"
