@@ -70,9 +70,42 @@ def test_a_table_of_the_target_alone_and_a_plot_of_no_known_kind(tmp_path, frame
         assert done.exit_code == 2 and said in done.output, done.output
 
 
-def test_a_missing_file_is_named(tmp_path):
-    done = run(tmp_path / "none.csv", "--target", "Y")
-    assert done.exit_code == 2 and "none.csv: no such file" in done.output
+def test_a_missing_file_and_a_folder_are_named(tmp_path):
+    for path, said in ((tmp_path / "none.csv", "none.csv: no such file"), (tmp_path, "is a folder")):
+        done = run(path, "--target", "Y")
+        assert done.exit_code == 2 and said in done.output
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("a,a,Y\n1,2,3\n", "stands in the header twice"), ("a,b,Y\n1,2,3\n1,2,3,4\n", "line 3 has 4 fields, the header has 3"),
+    ("a,b,Y\n1,2,3,4\n1,2,3,4\n", "line 2 has 4 fields"), ("a,b,Y\n\n1,2\n", "line 3 has 2 fields"), ("", "is empty")])
+def test_lines_that_do_not_fit_the_header_are_named(tmp_path, text, said):
+    file = tmp_path / "data.csv"
+    file.write_text(text)
+    done = run(file, "--target", "Y")
+    assert done.exit_code == 2 and said in done.output and len(done.output.strip().splitlines()) == 1
+
+
+def test_weights_are_a_column_and_no_candidate(tmp_path, frame):
+    from causal import IndRM
+
+    file = tmp_path / "data.csv"
+    weights = np.linspace(0.2, 3, len(frame))
+    frame[["cause", "other", "Y"]].assign(w=weights).to_csv(file, index=False)
+    done = run(file, "--target", "Y", "--weights", "w", "--n-boot", 19)
+    model = IndRM(n_boot=19).fit(frame[["cause", "other", "Y"]], target="Y", sample_weight=weights)
+    assert done.exit_code == 0 and done.output.startswith(model.summary())
+    assert f"of {model._table.scale**2:.4g} (" in done.output and " of 2 columns ranked" in done.output
+    for name, said in (("q", "has no column 'q'"), ("Y", "is the target itself")):
+        assert said in run(file, "--target", "Y", "--weights", name).output
+
+
+def test_an_empty_answer_says_why(tmp_path, frame):
+    file = tmp_path / "data.csv"
+    frame.assign(Y=np.random.default_rng(3).exponential(size=len(frame)))[["cause", "other", "Y"]].to_csv(file, index=False)
+    assert "no set of columns predicts the target clearly better" in run(file, "--target", "Y").output
+    none = run(file, "--target", "Y", "--max-size", 0).output
+    assert "no other set was tried" in none and "1 set of 2 columns ranked, 0 tested" in none
 
 
 def test_a_thousand_columns(tmp_path):

@@ -5,14 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from causal.indrm._problem import BETTER, gain
+
 WORDS = {
     "selected": "The parents are {parents}, at level {alpha:g}.",
-    "only_empty_admissible": "No parents: every set that predicts the target leaves a dependent residual. Either the target "
-                             "has no parents among these columns, or an assumption fails; the data cannot tell which.",
+    "only_empty_admissible": "No parents: {why}. Either the target has no parents among these columns, or an assumption "
+                             "fails; the data cannot tell which.",
     "not_unique": "Not unique: {parents} is one of {ties} sets that these data do not tell apart.",
     "deterministic_column": "{parents} determines the target up to a millionth of its variance: a copy, a unit conversion or a "
                             "consequence, not a cause with noise. Leave it out and try again.",
 }
+TIES = 10  # sets that are named
 CAUTION = ("An unseen common cause of the target and a column is not detected: the answer may then be an ancestor (an "
            "instrument) instead of a parent.")
 
@@ -22,17 +25,24 @@ def named(names: Any) -> str:
     return "{" + ", ".join(sorted(map(str, names))) + "}"
 
 
+def counted(number: int, what: str) -> str:
+    """A number and its noun."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def summary(model: Any) -> str:
     """Verdict, numbers, runners-up, remarks on columns, caution."""
-    words = WORDS[model.status_].format(parents=named(model.parents_), alpha=model.alpha, ties=len(model.ties_) + 1)
+    tested = sum(r.p_value is not None and bool(r.variables) for r in model.table_)  # {} passes untested
+    words = WORDS[model.status_].format(parents=named(model.parents_), alpha=model.alpha, ties=len(model.ties_) + 1,
+                                         why=_nothing(model))
     whole = model._table.scale**2
-    tested = sum(r.p_value is not None for r in model.table_)
     lines = [f"Parents of {model._target}: {named(model.parents_)}   ({model.status_})", words,
              f"Residual variance {model.variance_:.4g} of {whole:.4g} ({1 - model.variance_ / whole:.1%} explained)"
-             + ("." if model.p_value_ is None else f", p = {model.p_value_:.3g}."),
-             f"{len(model.table_)} sets of {len(model.screened_)} columns ranked, {tested} tested."]
+             + (f", p = {model.p_value_:.3g}." if model.parents_ and model.p_value_ is not None else "."),
+             f"{counted(len(model.table_), 'set')} of {counted(len(model.screened_), 'column')} ranked, {tested} tested."]
     if model.ties_:
-        lines.append("As good, or in question: " + ", ".join(named(s) for s in model.ties_[:10]))
+        more = f", ... ({len(model.ties_)} in all)" if len(model.ties_) > TIES else ""
+        lines.append("Not told apart from it: " + ", ".join(named(s) for s in model.ties_[:TIES]) + more)
     if nearly := model.sensitivity():
         lines.append("Runners-up (set, residual variance, p):")
         lines += [f"  {named(r.variables):40} {r.variance:.4g}  {r.p_value:.3g}" for r in nearly]
@@ -40,6 +50,16 @@ def summary(model: Any) -> str:
                          ("Linearly dependent", model.collinear_)):
         lines += [f"{title}: {named(group)}" for group in found]
     return "\n".join([*lines, CAUTION])
+
+
+def _nothing(model: Any) -> str:
+    """Why the empty set is the answer, if it is."""
+    if len(model._ranked) == 1:
+        return "no other set was tried"
+    none, best = (model._problem.rough(s) for s in ((), model._ranked[0]))
+    if gain(none, best) < BETTER:
+        return "no set of columns predicts the target clearly better than nothing does"
+    return "every set that predicts the target leaves a dependent residual, or holds a column that looks like its effect"
 
 
 def figure(model: Any) -> Any:

@@ -1,6 +1,7 @@
 """`refutable parents`: the direct causes of a column of a table, with a verdict in words, a table and a plot."""
 from __future__ import annotations
 
+import csv
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ __all__ = ["command", "read_frame"]
 
 LEVELS = 20  # text columns with more different values are no categories
 ROWS = 12  # of the table that is printed
+COMPRESSED = (".gz", ".bz2", ".zip", ".xz", ".zst", ".tar")  # pandas unpacks these
 
 
 class TableError(ValueError):
@@ -27,19 +29,22 @@ class TableError(ValueError):
 @click.option("--max-size", default=4, show_default=True, type=click.IntRange(0), help="Largest set that is tried.")
 @click.option("--screen", default=8, show_default=True, type=click.IntRange(1), help="Columns that are searched.")
 @click.option("--regressor", default="auto", show_default=True, type=click.Choice(["auto", "linear", "nystroem"]))
+@click.option("--weights", metavar="COLUMN", help="Column of the rows' weights, which is then no candidate.")
+@click.option("--n-boot", default=99, show_default=True, type=click.IntRange(19), help="Bootstrap replicates behind a p-value.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Equal seeds give equal answers.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Processes on this machine.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw risks and residuals into this file.")
-def command(file: Path, target: str, alpha: float, max_size: int, screen: int, regressor: str, seed: int, jobs: int,
-            dask: str | None, plot: Path | None) -> None:
+def command(file: Path, target: str, alpha: float, max_size: int, screen: int, regressor: str,
+            weights: str | None, n_boot: int, seed: int, jobs: int, dask: str | None, plot: Path | None) -> None:
     """Find the direct causes of a column of a CSV or Parquet table.
 
     Among sets of columns that leave a residual independent of them, the one of least residual variance is taken. Hidden
     common causes of columns do no harm; one of the target and a column does, and cannot be seen in the data.
 
-    Text columns of at most 20 different values are taken as categories, as are booleans. Exit code 2, and one line that
-    names file and column, if the table cannot be used."""
+    Text columns of at most 20 different values are taken as categories, as are booleans. Weights must be functions of the
+    columns (as for a sample drawn by them) or independent of the target's noise. Exit code 2, and one line that names file
+    and column, if the table cannot be used."""
     import warnings
 
     from causal import IndRM
@@ -47,11 +52,12 @@ def command(file: Path, target: str, alpha: float, max_size: int, screen: int, r
     try:
         if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
             raise TableError(f"--plot {plot}: the name must end in .svg, .png or .pdf")
-        frame, notes = read_frame(file, target)
+        frame, notes = read_frame(file, target, weights)
+        sample_weight = None if weights is None else frame.pop(weights)
         with _executor(jobs, dask) as executor, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            model = IndRM(regressor, alpha=alpha, max_size=max_size, screen=screen, random_state=seed)
-            model.fit(frame, target=target, executor=executor)
+            model = IndRM(regressor, alpha=alpha, max_size=max_size, screen=screen, n_boot=n_boot, random_state=seed)
+            model.fit(frame, sample_weight=sample_weight, target=target, executor=executor)
     except (TableError, ValueError) as error:
         click.echo(f"refutable parents: {file}: {error}", err=True)
         sys.exit(2)
@@ -67,29 +73,24 @@ def command(file: Path, target: str, alpha: float, max_size: int, screen: int, r
         click.echo(f"plot: {plot}")
 
 
-def read_frame(file: Path, target: str) -> tuple[Any, list[str]]:
+def read_frame(file: Path, target: str, weights: str | None = None) -> tuple[Any, list[str]]:
     """The table with text columns of few values as categories, and what was done to it. TableError names the column."""
-    import pandas as pd
-
-    if not file.is_file():
-        raise TableError("no such file")
-    try:
-        frame = pd.read_parquet(file) if file.suffix.lower() in (".parquet", ".pq") else pd.read_csv(file)
-    except (ValueError, OSError, pd.errors.ParserError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise TableError(f"cannot be read as a table: {reason}") from None
-    if target not in frame.columns:
-        near = ", ".join(map(str, frame.columns[:12])) + (", ..." if len(frame.columns) > 12 else "")
-        raise TableError(f"has no column {target!r}; columns: {near}")
-    if len(frame.columns) == 1:
+    frame = _read(file)
+    for name in (target,) if weights is None else (target, weights):
+        if name not in frame.columns:
+            near = ", ".join(map(str, frame.columns[:12])) + (", ..." if len(frame.columns) > 12 else "")
+            raise TableError(f"has no column {name!r}; columns: {near}")
+    if weights == target:
+        raise TableError(f"--weights {weights}: is the target itself")
+    if set(frame.columns) <= {target, weights}:
         raise TableError(f"has no column besides the target {target!r}; need at least one that could be a cause")
     notes = []
     for name in frame.columns:
         column = frame[name]
         if column.dtype == object or str(column.dtype) in ("string", "str"):
             values = column.nunique(dropna=False)
-            if name == target:
-                raise TableError(f"target {name!r} holds text; need numbers")
+            if name in (target, weights):
+                raise TableError(f"{'target' if name == target else 'column of weights'} {name!r} holds text; need numbers")
             if values > LEVELS:
                 raise TableError(f"column {name!r} holds text with {values} different values; drop it, or make it numbers")
             if column.isna().any():
@@ -97,6 +98,39 @@ def read_frame(file: Path, target: str) -> tuple[Any, list[str]]:
             frame[name] = column.astype("category")
             notes.append(f"column {name!r} is taken as a category of {values} values")
     return frame, notes
+
+
+def _read(file: Path) -> Any:
+    """A pandas frame. TableError for what is no table."""
+    import pandas as pd
+
+    if not file.is_file():
+        raise TableError("is a folder; need a CSV or Parquet file" if file.is_dir() else "no such file")
+    try:
+        if file.suffix.lower() in (".parquet", ".pq"):
+            return pd.read_parquet(file)
+        if file.suffix.lower() not in COMPRESSED:
+            _check_lines(file)
+        return pd.read_csv(file)
+    except TableError:
+        raise
+    except (ValueError, OSError, csv.Error) as error:  # pandas' own errors of parsing are ValueErrors
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise TableError(f"cannot be read as a table: {reason}") from None
+
+
+def _check_lines(file: Path) -> None:
+    """Names that differ, and as many fields a line as names: pandas renames, shifts or fills in where that fails."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        reader = csv.reader(lines)
+        header = next((row for row in reader if row), None)
+        if header is None:
+            raise TableError("is empty; need a line of column names")
+        if twice := sorted({name for name in header if header.count(name) > 1}):
+            raise TableError(f"column {', '.join(map(repr, twice))} stands in the header twice; names must differ")
+        for row in reader:
+            if row and len(row) != len(header):
+                raise TableError(f"line {reader.line_num} has {len(row)} fields, the header has {len(header)}")
 
 
 class _Dask:
@@ -137,4 +171,4 @@ def _table(model: Any) -> Iterator[str]:
         p = "-" if r.p_value is None else f"{r.p_value:.3g}"
         yield f"{mark} {r.variance:9.4g}  {r.standard_error:9.2g}  {p:>9}  {{{', '.join(sorted(map(str, r.variables)))}}}"
     if len(rows) > ROWS:
-        yield f"  ({len(rows)} sets were tested; {ROWS} are shown)"
+        yield f"  ({len(rows)} such sets; {ROWS} are shown)"
