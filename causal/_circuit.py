@@ -6,6 +6,9 @@ A node is an index into `Circuit.nodes`; nodes are tuples whose first entry is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from itertools import combinations
+from operator import and_, or_, xor
 from typing import Any
 
 FALSE, TRUE = 0, 1
@@ -107,6 +110,30 @@ class Circuit:
     def evaluate(self, root: int, codes: Sequence[int] | dict[int, int]) -> bool:
         """The value of `root` where each variable has the given code."""
         return self.evaluator([root])(codes)[0]
+
+    def words(self, root: int, ones: dict[int, int], everywhere: int) -> int:
+        """The truth of `root` in many rows at once, a bit each; `ones` has the rows where a two-valued variable is 1."""
+        word: dict[int, int] = {}
+        for n in self.reachable([root]):
+            entry = self.nodes[n]
+            match entry[0]:
+                case "const":
+                    word[n] = everywhere if entry[1] else 0
+                case "atom":
+                    word[n] = ones[entry[1]]
+                case "not":
+                    word[n] = word[entry[1]] ^ everywhere
+                case "and" | "or":
+                    word[n] = reduce(and_ if entry[0] == "and" else or_, (word[k] for k in entry[1]))
+                case "xor":
+                    word[n] = reduce(xor, (word[k] for k in entry[1]))
+                case "atleast":
+                    kids = [word[k] for k in entry[2]]
+                    word[n] = reduce(or_, (reduce(and_, few) for few in combinations(kids, entry[1])))
+                case _:
+                    zero, one = (word[k] for k in entry[2])
+                    word[n] = zero & ~ones[entry[1]] | one & ones[entry[1]]
+        return word[root]
 
     def evaluator(self, roots: Sequence[int]) -> Callable[[Any], list[bool]]:
         """A function from codes to the values of `roots`; the walk is planned once."""

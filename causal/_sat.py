@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from causal._cnf import Encoding
+from causal._duos import Tables, small_causes, tables
 from causal._fronts import Fronts
 from causal._instance import Instance
 from causal._plan import HINDERS
@@ -13,6 +14,7 @@ from causal._reduce import Paths, Reduced, reduce
 
 SOLVER = "g4"
 CONFLICTS_PER_LOOK = 2000  # how often the clock is looked at
+MANY = 1_000  # variables from which causes of one or two are looked for on lanes
 
 
 class OutOfTime(Exception):
@@ -35,12 +37,16 @@ class Search:
         if self.deadline is None:
             return bool(self.solver.solve(assumptions=assumptions or []))
         while True:
-            if time.monotonic() > self.deadline:
-                raise OutOfTime
+            self.look()
             self.solver.conf_budget(CONFLICTS_PER_LOOK)
             answer = self.solver.solve_limited(assumptions=assumptions or [])
             if answer is not None:
                 return bool(answer)
+
+    def look(self) -> None:
+        """OutOfTime past the deadline."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise OutOfTime
 
     def chosen(self) -> frozenset[int]:
         """The positions whose x is true in the last model."""
@@ -98,12 +104,19 @@ def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, d
     solver. Raises OutOfTime."""
     paths = reduced.paths if reduced else Paths(instance)
     yield from ((1, frozenset({at})) for at in sorted(paths.singles() & allowed))
-    if reduced is None:
+    left, frozen = allowed - paths.singles(), frozenset[int]()
+    many = by_size_up_to >= 2 and len(left) >= MANY
+    lanes = tables(instance) if many else None
+    if reduced is None and not (lanes and by_size_up_to == 2):  # lanes do not need it
         reduced = reduce(instance, allowed, paths)
-    frozen = frozenset(at for at, sign in reduced.uses.items() if sign == HINDERS)
-    search = Search(Encoding(reduced.instance, reduced.allowed, frozen=frozen), deadline)
+    if reduced is not None:
+        instance, left = reduced.instance, reduced.allowed
+        frozen = frozenset(at for at, sign in reduced.uses.items() if sign == HINDERS)
+    search = Search(Encoding(instance, left, frozen=frozen), deadline)
     try:
-        yield from _by_size(search, by_size_up_to, paths)
+        if lanes:
+            yield from _by_lanes(search, lanes, left)
+        yield from _by_size(search, 3 if lanes else 1, by_size_up_to, paths)
         while search.solve():
             cause = search.shrink(search.chosen())
             search.block(cause)
@@ -113,19 +126,33 @@ def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, d
         search.close()
 
 
-def _by_size(search: Search, last: int, paths: Paths) -> Iterator[tuple[int, frozenset[int] | None]]:
-    """Every cause of size <= `last`, smallest first: with all smaller causes blocked, a model of the least size
+def _by_lanes(search: Search, of: Tables, allowed: frozenset[int]) -> Iterator[tuple[int, frozenset[int] | None]]:
+    """Every cause of one or two of `allowed`."""
+
+    def ask(some: frozenset[int]) -> Iterable[int] | None:
+        found = search.solve([-lit for at, lit in search.encoding.x.items() if at not in some])
+        return search.changed() if found else None
+
+    for size, sets in small_causes(of, allowed, ask, search.look):
+        for cause in sets:
+            search.block(cause)
+            yield size, cause
+        yield size, None
+
+
+def _by_size(search: Search, first: int, last: int, paths: Paths) -> Iterator[tuple[int, frozenset[int] | None]]:
+    """Every cause of size `first` to `last`, smallest first: with all smaller causes blocked, a model of the least size
     is minimal, so that nothing needs to be shrunk. Pairs on two paths come before the solver is asked for the others."""
     literals = list(search.encoding.x.values())
     last = min(last, len(literals))
-    if last < 1:
+    if last < first:
         return
     from pysat.card import ITotalizer
 
     with ITotalizer(lits=literals, ubound=last, top_id=search.encoding.top) as counter:
         for clause in counter.cnf.clauses:
             search.solver.add_clause(clause)
-        for size in range(1, last + 1):
+        for size in range(first, last + 1):
             bound = [-counter.rhs[size]] if size < len(literals) else []
             fronts = Fronts(paths, frozenset(at for at in search.encoding.x if frozenset({at}) not in search.known))
             if size == 2:
