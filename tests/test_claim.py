@@ -29,6 +29,7 @@ def test_records_are_frozen_and_their_mappings_read_only():
 
 @pytest.mark.parametrize(("changes", "message"), [
     ({"id": "NoSlug"}, "id='NoSlug'"), ({"id": "a.b.c"}, "id='a.b.c'"), ({"id": "a.b\n"}, "must read 'slug.fact'"),
+    ({"id": "other.fact"}, "id='other.fact' must begin with the slug of its paper, 'toy'"),
     ({"paper": "toy"}, "paper='toy' must be a Paper"), ({"source": "ABSTRACT"}, "source='ABSTRACT'"),
     ({"standing": None}, "standing=None"), ({"statement": "  "}, "statement must not be empty"),
     ({"mutants": {"one": 1}}, "at least 2 false variants"), ({"mutants": [1, 2]}, "mutants must map names"),

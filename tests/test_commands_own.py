@@ -56,7 +56,7 @@ def check(*args: object) -> Result:
 def test_a_file_stands_for_its_claims(here: Path):
     (here / "own_green.py").write_text(CLAIM)
     done = check("own_green.py")
-    assert done.exit_code == 0 and "mine.square  green" in done.stdout and "1 of 1 claims green" in done.stdout
+    assert done.exit_code == 0 and "mine.square  green" in done.stdout and "\n1 of 1 claims green\n" in done.stdout
     assert (here / "build" / "partial.json").is_file() and not (here / "build" / "report.json").exists()
     assert "mine.square  green" in check("mine.square", "--module", "own_green.py").stdout
     assert "mine.square  green" in check("--module", here / "own_green.py").stdout
@@ -86,8 +86,8 @@ def test_the_line_that_a_failure_prints_shows_the_failure_again(here: Path, comm
 def test_one_claim_of_a_file_can_be_named(here: Path):
     (here / "own_two.py").write_text(CLAIM + SECOND + "@evidence(other)\ndef other_checks(f):\n"
                                      "    yield exhaustive.forall([(3,), (4,)], lambda x: f(x) == x)\n")
-    assert "2 of 2 claims green" in check("own_two.py").stdout
-    assert "1 of 1 claims green" in check("own_two.py", "mine.other").stdout
+    assert "\n2 of 2 claims green\n" in check("own_two.py").stdout
+    assert "\n1 of 1 claims green; partial run\n" in check("own_two.py", "mine.other").stdout
     assert "1 of 1 claims green" in check("mine.square", "--module", "own_two.py").stdout
     assert "pass_at_k.gradient_weight  green" in check("own_two.py", "pass_at_k.gradient_weight").stdout
 
@@ -113,7 +113,10 @@ def test_claims_that_are_only_imported_are_not_asked_for(here: Path):
     ("own_exit.py", "import sys\nsys.exit(3)\n", "own_exit.py cannot be imported: SystemExit: 3"),
     ("own_nothing.py", "x = 1\n", "own_nothing.py makes no claim and brings no evidence for one"),
     ("json.py", CLAIM, "the name json is taken by"),
-    ("own_once.py", CLAIM.replace("@evidence(square)", "@evidence(3)"), "evidence needs a Claim, got 3")])
+    ("own_slug.py", CLAIM.replace('id="mine.', 'id="yours.'), "must begin with the slug of its paper, 'mine' (line 7 of own_slug.py)"),
+    ("own_once.py", CLAIM.replace("@evidence(square)", "@evidence(3)"), "needs a Claim, got 3 (line 10 of own_once.py)"),
+    ("own_typo.py", "x = (\n", "own_typo.py cannot be imported: SyntaxError: '(' was never closed (own_typo.py, line 1)"),
+    ("own_few.py", CLAIM.replace('"cube": lambda x: x ** 3, ', ""), "at least 2 false variants (line 7 of own_few.py)")])
 def test_a_file_that_cannot_be_judged_is_wrong_use_in_one_line(here: Path, name: str, text: str | None, said: str):
     if text is not None:
         (here / name).write_text(text)

@@ -87,7 +87,7 @@ def test_a_claim_that_fails_names_the_smallest_case_and_both_sides():
     assert "exhaustive refuted: fails at p = 1/5, k = 1: 1 == 4/5 is false  [" in text
     assert found["claim"]["problems"] == ["exhaustive EXHAUSTIVE says REFUTED: fails at p = 1/5, k = 1: 1 == 4/5 is false"]
     assert "problem" not in text  # it would only say the row again
-    assert block("shown", found["factor_dropped"]).startswith("the claim itself fails\n")
+    assert block("shown", found["factor_dropped"]).startswith("not judged: the claim itself fails\n")
 
 
 def test_a_false_variant_that_survives_is_shown_beside_the_claim():
@@ -158,7 +158,7 @@ def test_a_procedure_that_dies_gives_its_reason_and_nothing_empty():
 
     row = report.variant_record(Trial(claim), "crash")
     assert row["problems"] == ["the procedure died after 0 checks: ZeroDivisionError: integer division or modulo by zero "
-                               f"(line {claim.mutants['crash'].__code__.co_firstlineno} of <lambda>)"]
+                               f"(line {claim.mutants['crash'].__code__.co_firstlineno} of tests/test_failures.py)"]
     text = block("dying", row)
     assert text.startswith("the procedure died after 0 checks: ZeroDivisionError\n") and ": \n" not in text + "\n"
 
@@ -192,6 +192,34 @@ def test_a_vacuous_check_says_so_without_an_empty_scope():
 def test_what_was_left_out_on_request_is_no_failure_and_a_failing_claim_is_one():
     assert failures.left_out("not judged: 1 checks below SYMBOLIC were left out")
     assert not failures.left_out("not judged: the claim itself fails") and not failures.left_out("SURVIVED: x")
+    assert not failures.left_out("not judged: no verdict on the claim itself")
+
+
+@pytest.mark.parametrize(("predicate", "reason"), [
+    (lambda w: lambda p, k: 0.1 * float(p) + 0.2 <= 1, "the predicate computes in floats"),
+    (lambda w: lambda p, k: undefined(p, k), "NameError: name 'undefined' is not defined"),  # noqa: F821
+    (lambda w: lambda p, k: 1 / 0, "ZeroDivisionError: division by zero")])
+def test_the_reason_of_a_claim_without_verdict_is_said_once(predicate: Any, reason: str):
+    found = records("open", predicate)
+    entry = report.claim_entry(report.facts(toy.claim("open")), found.values())
+    claims, others = failures.blocks(entry)
+    assert claims[0].startswith(reason) and sum(reason in line for line in claims) == 2  # the headline and its row
+    assert others == ["not judged: exponent_k, factor_dropped (no verdict on the claim itself)"]
+    alone = failures.block(entry, found["exponent_k"])
+    assert alone[0] == "not judged: no verdict on the claim itself" and "--variant claim" in alone[-1] and len(alone) == 3
+
+
+def test_a_procedure_that_dies_on_the_claim_leaves_its_variants_open():
+    claim = toy.claim("died")
+
+    @evidence(claim)
+    def checks(weight: Any):
+        raise LookupError("nothing")
+        yield
+
+    trial = Trial(claim)
+    assert trial.outcome("exponent_k").problems == ("not judged: no verdict on the claim itself",)
+    assert trial.outcome("claim").problems[0].startswith("the procedure died after 0 checks: LookupError: nothing (line ")
 
 
 @pytest.mark.parametrize(("problem", "said"), [

@@ -38,6 +38,7 @@ def test_a_run_lists_it_red_and_what_is_out_of_reach_without_colour(planted):
     whole = report.build(listed, complete=False)
     assert report.problems(whole) == ["toy.unjudged: no evidence is registered"] == work.failures(whole)
     assert [line.split()[1] for line in report.table(whole)[2:4]] == ["listed", "RED"]
+    assert [line.split()[-2] for line in report.table(whole)[2:4]] == ["OUT_OF_REACH", "-"]  # red: nothing stands
 
 
 @pytest.mark.parametrize(("names", "variant", "said"), [

@@ -191,6 +191,13 @@ def test_a_wording_that_is_the_papers_is_said_to_be_false_and_a_reading_of_ours_
                                     as_stated=toy.weight)) == "refuted as stated"
 
 
+def test_a_claim_that_is_not_green_has_no_standing(tmp_path: Path, sound: Claim[Any]):
+    red = {**entry(sound), "green": False, "partial": False}
+    assert "Standing holds" in page(tmp_path, [entry(sound)]).text
+    text = page(tmp_path, [red]).text
+    assert "Standing open while the claim is not green" in text and "Standing holds" not in text
+
+
 def test_what_cannot_be_judged_is_listed(tmp_path: Path, sound: Claim[Any], unreachable: Claim[Any]):
     text = page(tmp_path, [entry(sound), entry(unreachable)]).text
     assert "listed, not judged" in text and "cannot be judged with what is public" in text and "1 of 1 claims green" in text

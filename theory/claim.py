@@ -79,7 +79,7 @@ class Paper:
 class Claim(Generic[F]):
     """One statement of a paper, with everything that could refute a check of it.
 
-    id           "slug.fact"
+    id           "slug.fact", with the slug of its paper
     statement    LaTeX of `form`, with its quantifiers
     hypotheses   name -> LaTeX; each has a variant `without_<name>`, among the mutants (it is needed) or in
                  `also_true` (it is not): the form, a NamedTuple, with its field `given` (or `<name>`) changed only
@@ -110,6 +110,8 @@ class Claim(Generic[F]):
         for name, kind in (("paper", Paper), ("source", Source), ("standing", Standing)):
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"{self.id}: {name}={getattr(self, name)!r} must be a {kind.__name__}")
+        if self.id.split(".")[0] != self.paper.slug:
+            raise ValueError(f"id={self.id!r} must begin with the slug of its paper, {self.paper.slug!r}")
         if not self.statement.strip():
             raise ValueError(f"{self.id}: statement must not be empty")
         for name in ("hypotheses", "mutants", "also_true"):

@@ -11,12 +11,13 @@ import numpy as np
 
 from proofs_checks.engines._rounding import computes_in_floats, otherwise_rounded
 from proofs_checks.harness.certificate import to_json
-from proofs_checks.harness.evidence import Context, Evidence, Rung, Verdict
+from proofs_checks.harness.evidence import Context, Evidence, Rung, Verdict, describe_error
 from proofs_checks.harness.fingerprint import fingerprint
 
 Predicate = Callable[..., Any]
 Case = tuple[Any, ...]
 
+ADVICE = "keep to rationals, or give it a tolerance and say floats=True (rung NUMERIC)"
 _PLAIN = frozenset({bool, int, float, str, type(None)})
 
 
@@ -68,7 +69,7 @@ def truth(predicate: Predicate, case: Case) -> bool:
             raise TypeError("the predicate returned nan, which is neither true nor false")
         return bool(answer)
     except Exception as error:
-        raise PredicateError(f"{type(error).__name__}: {error} at {show(case)}") from error
+        raise PredicateError(f"{describe_error(error)} at {show(case)}") from error
 
 
 def survives(predicate: Predicate, given: Predicate | None) -> Callable[[Any], bool]:
@@ -106,9 +107,10 @@ def replayable(context: Context, **body: Any) -> dict[str, Any] | None:
 
 def rounding(rung: Rung, scope: str, witness: Any) -> Evidence:
     """What to say of a case that fails in floats and holds exactly, or with the floats rounded another way."""
+    advice = "its tolerance is too small" if rung is Rung.NUMERIC else ADVICE
     return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
                     summary=f"fails by rounding only: at {show(witness)} the statement holds for exact values, or with floats "
-                            "rounded the other way")
+                            f"rounded the other way; {advice}")
 
 
 def inexact(predicate: Predicate, given: Predicate | None, cases: Iterable[Case], rung: Rung, scope: str) -> Evidence | None:
@@ -118,8 +120,7 @@ def inexact(predicate: Predicate, given: Predicate | None, cases: Iterable[Case]
         for what, function in (("predicate", predicate), ("hypothesis", given)):
             if function is not None and computes_in_floats(function, exact(case)):
                 return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
-                                summary=f"the {what} computes in floats at {show(case)}, which is no exact proof: keep to "
-                                        "rationals, or give it a tolerance and say floats=True (rung NUMERIC)")
+                                summary=f"the {what} computes in floats at {show(case)}, which is no exact proof: {ADVICE}")
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from proofs_checks.engines._cases import (
     Predicate,
+    PredicateError,
     Scope,
     as_case,
     base,
@@ -52,7 +53,10 @@ def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predic
         return map(as_case, found)
 
     def decide(context: Context) -> Evidence:
-        return _scan(every(), predicate, given, rung, scope, universal, context)
+        try:
+            return _scan(every(), predicate, given, rung, scope, universal, context)
+        except PredicateError as error:
+            return Evidence(rung=rung, verdict=Verdict.ERROR, summary=str(error))
 
     return Check(engine="exhaustive", rung=rung, decide=decide, at=survives(predicate, given),
                  binds=lambda certificate: replay(every(), predicate, given, certificate),

@@ -1,17 +1,23 @@
 """What a decision is: `Check` (described, not yet made), `Context` (what it may use), `Evidence` (what came out)."""
 from __future__ import annotations
 
+import os
 import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 from proofs_checks.harness.certificate import seal
+from proofs_checks.harness.syntax import INSTALLED, ROOMS
 
 __all__ = ["Check", "Context", "Evidence", "Rung", "Vacuous", "Verdict"]
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_USERS = (*(f"{ROOT / room}{os.sep}" for room in ROOMS), *INSTALLED, "<frozen ", "<string>")  # where no user's code lies
 
 
 class Rung(IntEnum):
@@ -136,7 +142,14 @@ class Check:
 
 
 def describe_error(error: BaseException) -> str:
-    """One line: the exception, and the line of code that raised it."""
+    """One line: the exception, and the line of code that raised it: the user's where one led to it, or else ours."""
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" (line {frames[-1].lineno} of {frames[-1].name})" if frames else ""
+    theirs = [f for f in frames if not f.filename.startswith(NO_USERS)]
+    shown = theirs or ([] if isinstance(error, SyntaxError) else frames)  # a SyntaxError names its line itself
+    where = f" (line {shown[-1].lineno} of {_name(Path(shown[-1].filename))})" if shown else ""
     return f"{type(error).__name__}: {error}{where}"
+
+
+def _name(file: Path) -> str:
+    """A file of ours from the root of the rooms on, any other by its name."""
+    return file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name

@@ -5,6 +5,7 @@ import ast
 import inspect
 import json
 import operator
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -12,10 +13,10 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from proofs_checks.harness.evidence import Check, Evidence, Verdict
-from proofs_checks.harness.judge import CLAIM_FAILS
+from proofs_checks.harness.judge import CLAIM_FAILS, CLAIM_OPEN
 from proofs_checks.harness.syntax import syntax
 
-__all__ = ["block", "headline", "left_out", "names_of", "place", "reproduction", "sides", "told"]
+__all__ = ["block", "blocks", "headline", "left_out", "names_of", "place", "reproduction", "sides", "told", "unjudged"]
 
 LONG = 300  # characters of a witness on one line
 SHORT = 60  # characters of a headline that is cut at a colon
@@ -24,7 +25,12 @@ SIDE = 60  # characters of a side of a comparison
 
 def left_out(problem: str) -> bool:
     """Whether a problem only says that checks or variants were left out, as was asked for."""
-    return problem.startswith("not judged: ") and problem != CLAIM_FAILS
+    return problem.startswith("not judged: ") and not unjudged(problem)
+
+
+def unjudged(problem: str) -> bool:
+    """Whether a false variant could not be judged because its claim is not shown to hold."""
+    return problem in (CLAIM_FAILS, CLAIM_OPEN)
 
 
 def headline(record: Mapping[str, Any]) -> str:
@@ -35,20 +41,27 @@ def headline(record: Mapping[str, Any]) -> str:
     wrong = [row for row in record["evidence"] if row is not None and row["verdict"] != Verdict.HOLDS.name]
     if first.startswith("SURVIVED"):
         return "SURVIVED: nothing refutes it"
-    if first == CLAIM_FAILS:
-        return "the claim itself fails"
+    if unjudged(first):
+        return first
     if record["true"] and wrong and first.startswith(f"{wrong[0]['engine']} {wrong[0]['rung']} says"):
         row = wrong[0]
         if row["summary"].startswith("vacuous: "):
             return "vacuous: no case was examined"
         at = place(row)
-        return f"fails at {at}" if at and len(at) <= 40 else f"{row['engine']}: {row['verdict'].lower()}"
+        if at and len(at) <= 40:
+            return f"fails at {at}"
+        return _cut(row["summary"]) or f"{row['engine']}: {row['verdict'].lower()}"
     if first.startswith("idle: "):
         return first.split(" refutes no ")[0]
-    parts = first.split(": ")
-    while len(parts) > 1 and len(": ".join(parts)) > SHORT:
+    return _cut(first) or first.split(": ")[0]
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text that ends at a place or a colon and is short; nothing if there is none."""
+    parts = re.split(r" \(line | at \(", text)[0].split(": ")
+    while parts and len(": ".join(parts)) > SHORT:
         parts.pop()
-    return ": ".join(parts)
+    return ": ".join(parts).removesuffix(":")
 
 
 def place(row: Mapping[str, Any], width: int = LONG) -> str:
@@ -76,11 +89,24 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
+def blocks(entry: Mapping[str, Any]) -> list[list[str]]:
+    """The blocks of a claim's failed variants. Those that wait for the claim itself share one line below its block."""
+    failed = [r for r in entry["variants"].values() if not all(map(left_out, r["problems"]))]
+    waiting = [r for r in failed if any(map(unjudged, r["problems"]))] if "claim" in entry["variants"] else []
+    found = [block(entry, r) for r in failed if r not in waiting]
+    if waiting:
+        reason = waiting[0]["problems"][0].removeprefix("not judged: ")
+        found.append([f"not judged: {', '.join(r['variant'] for r in waiting)} ({reason})"])
+    return found
+
+
 def block(known: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
-    """The lines that a failed variant prints, the shortest summary first."""
+    """The lines that a failed variant prints, the shortest summary first. One that could not be judged leads to its claim."""
     expected = "to hold" if record["true"] else "to be refuted with a witness of its own"
-    lines = [headline(record), f"{record['claim']} [{record['variant']}]  expected {expected}",
-             f"  claim    {known['statement']}"]
+    lines = [headline(record), f"{record['claim']} [{record['variant']}]  expected {expected}"]
+    if any(map(unjudged, record["problems"])):
+        return [*lines, f"  why      {reproduction({**record, 'variant': 'claim'})}"]
+    lines.append(f"  claim    {known['statement']}")
     lines += [f"  given    {name}: {text}" for name, text in known["hypotheses"].items()]
     if record["variant"] == "as_stated" and known["wording"]:
         lines.append(f"  wording  {known['wording']}")

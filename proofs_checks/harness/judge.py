@@ -15,11 +15,12 @@ from proofs_checks.harness.registry import evidence, find, registry
 from proofs_checks.harness.twin import twin
 from theory.claim import Claim
 
-__all__ = ["CLAIM_FAILS", "Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
+__all__ = ["CLAIM_FAILS", "CLAIM_OPEN", "Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
 
 ALPHA = 1e-6  # error probability of one statistical decision
 ALPHA_SUITE = 1e-3  # of all of them together
 CLAIM_FAILS = "not judged: the claim itself fails"
+CLAIM_OPEN = "not judged: no verdict on the claim itself"  # vacuous, undecided, or an error, which its own row tells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +220,8 @@ class Trial:
         if not kills:
             problems += excuses or ([self._survival(variant, found)] if found else [])  # without a check, `_shape` said why
         if not self.form_holds():
-            problems = [CLAIM_FAILS]
+            refuted = any(e is not None and e.verdict is Verdict.REFUTED for e in self.decide("claim"))
+            problems = [CLAIM_FAILS if refuted else CLAIM_OPEN]
         ok = bool(kills) and not problems and not contradictions
         return Outcome(ok=ok, problems=(*problems, *contradictions), hash=self.hash(variant), evidence=tuple(found),
                        killed_by=max((e.rung for e in kills), default=None), kills=tuple(kills),

@@ -176,12 +176,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not found:
         return
     from proofs_checks.harness import report
+    from proofs_checks.harness.registry import slugs
 
     entries, complete = _entries(found)
     whole = report.build(entries, complete=complete)
     path = report.write_report(whole, Path(config.invocation_params.dir) / "build")
     terminalreporter.section("claims")
-    for line in report.table(whole):
+    ours = any(e["paper"] in slugs() for e in entries)  # of a user's own claims, those there are were collected
+    for line in report.table(whole, filtered=not complete and (ours or any(e["partial"] for e in entries))):
         terminalreporter.write_line(line)
     terminalreporter.write_line(f"written: {path}")
     for line in report.problems(whole) if complete else ():

@@ -165,8 +165,10 @@ def _filed(record: Mapping[str, Any], folder: Path) -> Record:
     return {**record, "evidence": rows}
 
 
-def table(report: Mapping[str, Any]) -> list[str]:
-    """One line a claim: colour in words, rung, mutants killed, standing, seconds; then what it comes to."""
+def table(report: Mapping[str, Any], *, filtered: bool = False) -> list[str]:
+    """One line a claim: colour in words, rung, mutants killed, standing, seconds; then what it comes to.
+
+    `filtered` says that claims were left out, as was asked for."""
     claims = report["claims"]
     width = max((len(e["id"]) for e in claims), default=5)
     head = f"{'claim':{width}}  {'':6} {'rung':12} {'false variants':>14}  {'source':15} {'standing':20} {'seconds':>7}"
@@ -174,8 +176,13 @@ def table(report: Mapping[str, Any]) -> list[str]:
     for e in claims:
         killed = f"{e['mutants']['killed']}/{e['mutants']['total']} refuted"
         lines.append(f"{e['id']:{width}}  {state(e):6} {e['rung'] or '-':12} {killed:>14}  {e['source']:15} "
-                     f"{e['standing']:20} {e['seconds']:7.2f}")
-    return [*lines, *_total(report)]
+                     f"{_standing(e):20} {e['seconds']:7.2f}")
+    return [*lines, *_total(report, filtered)]
+
+
+def _standing(entry: Mapping[str, Any]) -> str:
+    """How the paper's wording fares; of a claim that is not green that is not known, whatever its record says."""
+    return "-" if state(entry) in ("RED", "none") else str(entry["standing"])
 
 
 def state(entry: Mapping[str, Any]) -> str:
@@ -189,18 +196,19 @@ def state(entry: Mapping[str, Any]) -> str:
     return "part" if any(e is not None for r in entry["variants"].values() for e in r["evidence"]) else "none"
 
 
-def _total(report: Mapping[str, Any]) -> list[str]:
+def _total(report: Mapping[str, Any], filtered: bool) -> list[str]:
     """How many claims are green; what was judged in part is told apart and counted in neither way."""
     states = [state(e) for e in report["claims"]]
-    spent = f"wrong-verdict probability of the statistical decisions at most {report['alpha']['spent']:.1e}"
-    partial = "" if report["complete"] else "; partial run"
+    spent = f"; wrong-verdict probability of the statistical decisions at most {report['alpha']['spent']:.1e}" \
+        if report["alpha"]["decisions"] else ""
+    partial = "; partial run" if filtered else ""
     whole = len(states) - sum(s in ("part", "none", "listed") for s in states)
-    lines = [f"{states.count('green')} of {whole} claims green; {spent}{partial}"] if whole or "part" not in states else []
+    lines = [f"{states.count('green')} of {whole} claims green{spent}{partial}"] if whole or "part" not in states else []
     if count := states.count("part"):
         rows = [r for e, s in zip(report["claims"], states, strict=True) if s == "part" for r in e["variants"].values()]
         ran, all_of_them = (sum(e is not None or every for r in rows for e in r["evidence"]) for every in (False, True))
         lines.append(f"partial: {count} claim{'s' * (count != 1)} judged in part ({len(rows)} variants, {ran} of {all_of_them} "
-                     f"checks), nothing wrong in what was judged{'' if whole else '; ' + spent}")
+                     f"checks), nothing wrong in what was judged{'' if whole else spent}")
     if none := states.count("none"):
         lines.append(f"partial: {none} claim{'s' * (none != 1)} without a check that was asked for")
     return lines

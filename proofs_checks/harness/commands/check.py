@@ -62,12 +62,12 @@ def command(names: tuple[str, ...], modules: tuple[str, ...], variant: str | Non
     complete = not (names or modules) and variant is None and not any(e["partial"] and e["variants"] for e in entries)
     whole = report.build(entries, complete=complete)
     path = report.write_report(whole, out)
-    for line in report.table(whole):
+    own = bool(names or modules) and all(map(is_file_name, names)) and variant is None  # everything that these files claim
+    for line in report.table(whole, filtered=not (complete or own)):
         click.echo(line)
     for entry in whole["claims"]:
-        for record in entry["variants"].values():
-            if not all(map(failures.left_out, record["problems"])):
-                click.echo("\n" + "\n".join(failures.block(entry, record)))
+        for block in failures.blocks(entry):
+            click.echo("\n" + "\n".join(block))
     click.echo(f"written: {path}")
     red = report.problems(whole) if complete else work.failures(whole)
     for line in red:

@@ -55,7 +55,10 @@ def state(entry: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def standing(entry: Mapping[str, Any]) -> str:
-    """How the paper's wording fares; what was reconstructed is our reading, not the authors' theorem."""
+    """How the paper's wording fares; what was reconstructed is our reading, not the authors' theorem. Of a claim that is
+    not green that is not known, whatever its record says."""
+    if state(entry) == ("not green", "bad"):
+        return "open while the claim is not green"
     name = entry["standing"]
     if ours(entry) and name in OURS:
         return OURS[name]
