@@ -113,7 +113,7 @@ def test_claims_that_are_only_imported_are_not_asked_for(here: Path):
     ("own_exit.py", "import sys\nsys.exit(3)\n", "own_exit.py cannot be imported: SystemExit: 3"),
     ("own_nothing.py", "x = 1\n", "own_nothing.py makes no claim and brings no evidence for one"),
     ("json.py", CLAIM, "the name json is taken by"),
-    ("own_slug.py", CLAIM.replace('id="mine.', 'id="yours.'), "must begin with the slug of its paper, 'mine' (line 7 of own_slug.py)"),
+    ("own_slug.py", CLAIM.replace('id="mine.', 'id="yours.'), "slug of its paper, 'mine' (line 7 of own_slug.py)"),
     ("own_once.py", CLAIM.replace("@evidence(square)", "@evidence(3)"), "needs a Claim, got 3 (line 10 of own_once.py)"),
     ("own_typo.py", "x = (\n", "own_typo.py cannot be imported: SyntaxError: '(' was never closed (own_typo.py, line 1)"),
     ("own_few.py", CLAIM.replace('"cube": lambda x: x ** 3, ', ""), "at least 2 false variants (line 7 of own_few.py)")])
