@@ -20,7 +20,9 @@ ROUNDS = 8  # of bounds forwards and backwards
 HINTS = 20  # witnesses kept of each sweep
 PATIENCE = (3, 20)  # sweeps in turn that bring nothing
 SPLITS = 12  # variables tried first, those that decided most lanes
-TRIED = 100_000  # lanes times variables tried beyond these
+QUICK_SPLITS = 3  # of them used in the quick bound of pairs
+MANY = 300  # partners left in it by which a variable is looked at again
+FEW = 256  # lanes that are split by every variable
 
 Array = Any
 
@@ -92,15 +94,28 @@ class Lanes:
                 alive = _bits(~dead, len(block))
                 fails[block] = self._search(state, alive, patience)
                 open_[block] = alive & ~fails[block]
-        left = np.flatnonzero(open_)
-        for c, _ in self.useful.most_common(SPLITS):
-            left = left[self._split(sets[left], np.full(len(left), c))]
-        left = left[self._split_further(sets[left])]
+        left = self._unrefuted(sets, np.flatnonzero(open_))
         while len(left):
             decided, witnessed = self._asked(sets[left], ask)
             fails[left] = witnessed
             left = left[~decided]
         return fails
+
+    def _unrefuted(self, sets: Array, left: Array) -> Array:
+        """Which of `left` no split refutes: a few are split by every variable, while that refutes any, all others by those
+        that proved useful."""
+        kept, tried = [], set[int]()
+        while len(left):
+            for c in [c for c, _ in self.useful.most_common(SPLITS) if c not in tried]:
+                tried.add(c)
+                left = left[self._split(sets[left], np.full(len(left), c))]
+            some, left = left[:FEW], left[FEW:]
+            alive = self._split_further(sets[some])
+            kept.append(some[alive])
+            if alive.all():
+                kept.append(left)
+                break
+        return np.concatenate(kept) if kept else left
 
     def _asked(self, sets: Array, ask: Callable[[frozenset[int]], Iterable[int] | None]) -> tuple[Array, Array]:
         """(which of `sets` are decided by a question or two, which of them make the effect fail): one at least.
@@ -171,19 +186,15 @@ class Lanes:
     def _split_further(self, sets: Array) -> Array:
         """The same, for every variable that may have to change and may have to stay."""
         alive = np.ones(len(sets), bool)
-        for block in _blocks(np.arange(len(sets)), BLOCK // 16):
-            state, _ = self._bound(sets[block])
-            moves, stays = self.compiled.roles(*self.of, *state)
-            variable, lane = np.nonzero(np.unpackbits((moves & stays).view(np.uint8), axis=1, bitorder="little"))
-            known = lane < len(block)
-            variable, lane = variable[known][:TRIED], lane[known][:TRIED]
-            refuted = ~self._split(sets[block][lane], variable)
-            alive[block[np.unique(lane[refuted])]] = False
+        state, _ = self._bound(sets)
+        moves, stays = self.compiled.roles(*self.of, *state)
+        variable, lane = np.nonzero(_table(moves & stays, len(sets)))
+        alive[lane[~self._split(sets[lane], variable)]] = False
         return alive
 
 
-def _blocks(lanes: Array, size: int = BLOCK) -> Iterable[Array]:
-    return (lanes[at:at + size] for at in range(0, len(lanes), size))
+def _blocks(lanes: Array) -> Iterable[Array]:
+    return (lanes[at:at + BLOCK] for at in range(0, len(lanes), BLOCK))
 
 
 def _bits(words: Array, count: int) -> Array:
@@ -225,11 +236,12 @@ def _candidates(lanes: Lanes, pool: Array) -> Array:
     found = [np.stack([easy[a], easy[b]], axis=1)]
     if len(hard):
         left = np.ones((len(hard), len(pool)), bool)
-        for c, _ in lanes.useful.most_common(3):
+        for c, _ in lanes.useful.most_common(QUICK_SPLITS):
             lanes.tick()
+            many = left.sum(axis=1) > MANY
             moved = _least(_where(lanes.of, c), start)
-            left &= (_table(reached(start, parent, quick, hard, pool, False, c, -1), len(pool))
-                     | _table(reached(start, parent, moved, hard, pool, False, -1, c), len(pool)))
+            left[many] &= (_table(reached(start, parent, quick, hard[many], pool, False, c, -1), len(pool))
+                           | _table(reached(start, parent, moved, hard[many], pool, False, -1, c), len(pool)))
         a, b = np.nonzero(left)
         both = np.sort(np.stack([hard[a], pool[b]], axis=1), axis=1)
         found.append(np.unique(both[both[:, 0] < both[:, 1]], axis=0))

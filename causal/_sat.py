@@ -31,6 +31,9 @@ class Search:
         self.solver = Solver(name=SOLVER, bootstrap_with=encoding.clauses)
         self.solver.set_phases(encoding.phases())
         self.known: set[frozenset[int]] = set()  # causes that were blocked
+        actual = encoding.instance.actual
+        self._away = [(at, code, abs(lit) - 1, lit > 0) for at, codes in encoding.events.items()
+                      for code, lit in enumerate(codes) if code != actual[at]]
 
     def solve(self, assumptions: list[int] | None = None) -> bool:
         """Whether the clauses hold under `assumptions`. OutOfTime past the deadline."""
@@ -84,12 +87,8 @@ class Search:
 
     def changed(self) -> dict[int, int]:
         """{position: code} of the variables that are not at their actual values in the last model."""
-        model, actual, found = self.solver.get_model(), self.encoding.instance.actual, {}
-        for at, codes in self.encoding.events.items():
-            for code, lit in enumerate(codes):
-                if code != actual[at] and (model[abs(lit) - 1] > 0) == (lit > 0):
-                    found[at] = code
-        return found
+        model = self.solver.get_model()
+        return {at: code for at, code, place, sign in self._away if (model[place] > 0) is sign}
 
     def close(self) -> None:
         """Free the solver."""
