@@ -25,9 +25,9 @@ def between(value: Any, name: str, low: float, high: float, needed: str) -> floa
     return float(single)
 
 
-def checked_key(value: Any) -> int:
+def checked_key(value: Any, name: str = "key") -> int:
     """A key of random numbers: a whole number from 0 to 2^63 - 1. ValueError otherwise."""
-    return whole(value, "key", 0, 2**63 - 1)
+    return whole(value, name, 0, 2**63 - 1)
 
 
 def finite_array(values: Any, name: str) -> Any:

@@ -10,6 +10,28 @@ from proofs_checks._failure_forecast import ratio_bound
 from simulations import failure_forecast as sim
 from theory import failure_forecast as thy
 
+TOP = np.array([[3.0, 2.0, 1.0]])
+
+
+@pytest.mark.parametrize(("call", "said"), [
+    (lambda: sim.top_scores(1, 0, tail="normal", k=2, n=5), "trials=0"),
+    (lambda: sim.top_scores(1, 5, tail="normal", k=6, n=5), "k=6"),
+    (lambda: sim.top_scores(-1, 5, tail="normal", k=2, n=5), "key=-1"),
+    (lambda: sim.top_scores(1, 5, tail=3, k=2, n=5), "tail=3"),
+    (lambda: sim.inverse_survival(0.0, "normal"), "u holds 0.0"), (lambda: sim.forecast(TOP, n=2, deployment=9.0), "n=2"),
+    (lambda: sim.forecast(TOP, n=5, deployment=0.5), "deployment=0.5"),
+    (lambda: sim.debiased(TOP[0], n=5, deployment=9.0), "top has"),
+    (lambda: sim.forecast(0 * TOP, n=5, deployment=9.0), r"top\[0\].*equal"),
+    (lambda: sim.forecast_errors(1, 5, tail="normal", k=2, n=9, deployment=math.nan), "deployment=nan"),
+    (lambda: sim.pivots(1, 5, limit=math.nan, k=2, n=9, deployment=9.0), "limit=nan"),
+    (lambda: sim.mode_errors(1, 5, mass=0.1, mode=math.inf, k=2, n=9, deployment=9.0), "mode=inf"),
+    (lambda: sim.experiment(1, seeds=1, rate=math.nan), "rate=nan"), (lambda: sim.experiment(1, seeds=1.5), "seeds=1.5"),
+    (lambda: sim.experiment(-1), "key=-1"), (lambda: sim.contexts(None, queries=3, trigger=2.0), "trigger=2.0"),
+    (lambda: sim.partition_errors(None, np.ones(5), n=5, k=2, partitions=1), "n=5")])
+def test_bad_arguments_are_named(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
+
 
 def test_jax_gradient_is_the_closed_form():
     from simulations._jax import jax, jnp

@@ -99,52 +99,27 @@ def test_solver_refuses(mesh, sources, charges, said):
         sim.solve(*mesh, sources, charges)
 
 
-def both(*bodies):
-    """Several bodies as one mesh."""
-    starts = np.cumsum([0, *(len(v) for v, _ in bodies)])
-    return np.concatenate([v for v, _ in bodies]), np.concatenate([f + s for (_, f), s in zip(bodies, starts, strict=False)])
-
-
-BALL = sim.icosphere(3)
-SMALL = 0.4 * BALL[0], BALL[1]
-
-
-@pytest.mark.parametrize(("mesh", "said"), [
-    (both(BALL, BALL), "on another body"), (both(BALL, SMALL), "inside another body"),
-    (both(SMALL, BALL), "inside another body"),
-    (both(BALL, (BALL[0] + [0.9, 0.1, 0], BALL[1])), "inside another body"),
-    (both(BALL, (SMALL[0], SMALL[1][:, ::-1])), "hollow.*leave them out"),
-    ((BALL[0], [[0, 1, 2], [3]]), "faces="), (("a", BALL[1]), "vertices='a'"),
-    ((sim.icosphere(10)[0] * [1, 1, 1e-4], sim.icosphere(10)[1]), "faces")])
-def test_solver_refuses_bodies(mesh, said):
-    with pytest.raises(ValueError, match=said):
-        sim.solve(*mesh, [[0, 0, 4.0]], [1.0])
-
-
-def test_bodies_whose_boxes_overlap_may_stand_apart():
-    """A small ball in the corner of the box of a large one."""
-    corner = 0.1 * BALL[0] + [0.75, 0.75, 0.75]
-    found = sim.solve(*both(BALL, (corner, BALL[1])), [[0, 0, 4.0]], [1.0])
-    assert np.isfinite(found.sigma).all() and -1 < found.total_charge < 0
-
-
-def test_sources_nearer_than_a_face_is_large():
-    centre = BALL[0][BALL[1][5]].mean(axis=0)
-    size = np.linalg.norm(BALL[0][BALL[1][5]] - centre, axis=1).max()
-    up = centre / np.linalg.norm(centre)
-    with pytest.warns(UserWarning, match=r"sources\[1\].*faces\[5\].*not resolved"):
-        sim.solve(*BALL, [[0, 0, 4.0], centre + 0.5 * size * up], [1.0, 1.0])
-    with pytest.raises(ValueError, match=r"sources\[0\].*faces\[5\].*refine"):
-        sim.solve(*BALL, [centre + 0.1 * size * up], [1.0])
-
-
 @pytest.mark.parametrize("potential", [float("nan"), float("inf"), "x"])
 def test_solver_refuses_a_potential(potential):
     with pytest.raises(ValueError, match="potential="):
         sim.solve(*SPHERE, OUT, Q, potential=potential)
 
 
+GROUND = np.array([[x, y, 1.0 if x == y == 0 else 0.0] for x in (-1, 0, 1) for y in (-1, 0, 1)])  # a hill of height 1
+HILL = [[0, 3, 4], [0, 4, 1], [1, 4, 2], [4, 5, 2], [3, 6, 4], [6, 7, 4], [4, 7, 8], [4, 8, 5]]
+
+
 @pytest.mark.parametrize(("call", "said"), [
+    (lambda: sim.make_corridor(-1), "number=-1"), (lambda: sim.make_corridor(None), "number=None"),
+    (lambda: sim.corridor_errors(steps=-1), "steps=-1"), (lambda: sim.corridor_errors(seed=-1), "seed=-1"),
+    (lambda: sim.relief(3, [0.0], [0.0]), "made=3"), (lambda: sim.relief(sim.make_corridor(0), [np.nan], [0.0]), "x holds nan"),
+    (lambda: sim.relief(sim.make_corridor(0), [0.0, 1.0], [0.0]), r"x of shape \(2,\)"),
+    (lambda: sim.local_densities([[0, 0, 0]], [[0, 0, 1]], np.zeros((2, 3, 3)), [[0, 0, 1]], [1]),
+     r"shape_operator.*\(1, 3, 3\)"),
+    (lambda: sim.local_densities([[0, 0, 0]], [[0, 0, 1]], np.zeros((1, 3, 3)), [[0, 0, 0]], [1]), r"points\[0\].*source"),
+    (lambda: sim.local_densities([[0, 0, 0]], [[0, 0, 1]], np.zeros((1, 3, 3)), [[0, 0, 1]], [1], -1), "horizon=-1"),
+    (lambda: sim.solve_ground(GROUND, HILL, GROUND * [1, 1, 0], [[0.1, 0.2, 0.3]], [1.0]), r"sources\[0\].*in the ground"),
+    (lambda: sim.solve_ground(GROUND, [*HILL, [0, 1, 2]], GROUND * [1, 1, 0], [[0, 0, 2]], [1.0]), r"faces\[8\].*no area"),
     (lambda: sim.wire_regimes("a", 0.0), "wavelengths='a'"), (lambda: sim.wire_regimes(4.0, np.nan), "angles holds nan"),
     (lambda: sim.wire_regimes(4.0, 0.0, half_length="a"), "half_length='a'"), (lambda: sim.read_mesh(3), "path=3"),
     (lambda: sim.wire_regimes(-4.0, 0.0), "wavelengths=-4.0"),
@@ -291,7 +266,7 @@ def test_relative_corners_of_an_obj_file_are_those_counted_from_the_start(tmp_pa
 @pytest.mark.parametrize("faces", [np.array([[0, 1, 9999]]), np.array([[0.0, 1.0, 2.0]]), [[0, 1], [2]], [[-1, 0, 1]]])
 def test_curvature_refuses_faces(faces):
     with pytest.raises(ValueError, match="faces"):
-        sim.curvature(BALL[0], faces)
+        sim.curvature(SPHERE[0], faces)
 
 
 def test_curvature_of_meshes():

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simulations._arguments import between, checked_key, whole
 from simulations._jax import jax, jnp
 from simulations.failure_forecast._loss import forecastability_loss, partition_errors
 
@@ -51,7 +52,10 @@ _ENDS, _FATAL = (np.isin(np.arange(SIDE * SIDE), cells).astype(np.float64) for c
 
 
 def contexts(key: PRNGKeyArray, *, queries: int, trigger: float) -> Float[Array, "queries features"]:
-    """Random queries; each has the trigger with probability `trigger`."""
+    """Random queries; each has the trigger with probability `trigger`. ValueError: queries < 1, trigger outside [0, 1]."""
+    whole(queries, "queries", 1)
+    if not 0 <= trigger <= 1:
+        raise ValueError(f"trigger={trigger!r} must lie in [0, 1]")
     normal, rare = jax.random.split(key)
     z = jax.random.normal(normal, (queries, 2))
     hit = (jax.random.uniform(rare, (queries, 1)) < trigger).astype(z.dtype)
@@ -109,9 +113,10 @@ def experiment(key: int, *, seeds: int = 6, steps: int = 100, rate: float = 0.3)
 
     Base: trained on return on queries without the trigger. The other two go on from it for `steps` steps at `rate`, on
     one pool of N_EVAL + N_DEPLOY queries with the trigger: on return alone, and on return with the forecastability
-    loss. All are measured on four fresh pools. ValueError if seeds or steps < 1, or rate <= 0."""
-    if seeds < 1 or steps < 1 or rate <= 0:
-        raise ValueError(f"need seeds >= 1, steps >= 1 and rate > 0, got seeds={seeds}, steps={steps}, rate={rate}")
+    loss. All are measured on four fresh pools. ValueError: seeds or steps < 1, rate <= 0, key < 0, what is not whole or
+    finite."""
+    whole(seeds, "seeds", 1), whole(steps, "steps", 1), checked_key(key)
+    between(rate, "rate", 0, np.inf, "be greater than 0, and finite")
     found: dict[str, list[np.ndarray]] = {"base": [], "return": [], "forecastable": []}
     pool, fast, slow = N_EVAL + N_DEPLOY, jnp.array(1.0), jnp.array(float(rate))
     for one in jax.random.split(jax.random.key(key), seeds):

@@ -8,6 +8,7 @@ from typing import Any
 
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from simulations._arguments import whole
 from simulations._jax import jax, jnp
 
 __all__ = ["forecastability_loss", "line_forecast", "partition_errors"]
@@ -31,8 +32,14 @@ def line_forecast(scores: Float[Array, " n"], deployment: Float[Array, ""], *, k
 
 def partition_errors(key: PRNGKeyArray, scores: Float[Array, " pool"], *, n: int, k: int, partitions: int
                      ) -> Float[Array, " partitions"]:
-    """Forecast from n of the scores minus the largest of the others, for random partitions of the pool."""
+    """Forecast from n of the scores minus the largest of the others, for random partitions of the pool.
+
+    ValueError as `line_forecast`, and n that leaves no others, partitions < 1."""
     pool = scores.shape[0]
+    if whole(n, "n", 2) >= pool:
+        raise ValueError(f"n={n} must be below {pool}, the number of scores: the others are the deployment")
+    whole(partitions, "partitions", 1)
+    scores = jnp.asarray(scores)
 
     def one(key: PRNGKeyArray) -> Array:
         shuffled = scores[jax.random.permutation(key, pool)]

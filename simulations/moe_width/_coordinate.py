@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from simulations._arguments import between, checked_key, whole
 from simulations._jax import jax, jnp
 from simulations.exponents import Exponent, fit_exponent
-from simulations.moe_width._simulate import scaling
+from simulations.moe_width._simulate import check_data, scaling
 
 __all__ = ["CoordinateReport", "Mixture", "coordinate_check", "example_mixture"]
 
@@ -179,7 +179,9 @@ def _text(fits: Mapping[str, Exponent | None], kinds: Mapping[str, str], said: M
 
 
 class Mixture(eqx.Module):
-    """A small mixture of experts in Equinox, an example: tanh trunk, tanh experts, softmax over the `active` largest."""
+    """A small mixture of experts in Equinox, an example: tanh trunk, tanh experts, softmax over the `active` largest.
+
+    ValueError: width, d, experts or active < 1, active > experts."""
 
     trunk: Float[Array, "width d"]
     experts: Float[Array, "E width d"]
@@ -190,6 +192,9 @@ class Mixture(eqx.Module):
 
     def __init__(self, width: int, d: int, experts: int, active: int, *, scale: float, multiplier: float,
                  key: PRNGKeyArray) -> None:
+        for value, name in ((width, "width"), (d, "d"), (experts, "experts")):
+            whole(value, name, 1)
+        whole(active, "active", 1, experts)
         first, second, third, fourth = jax.random.split(key, 4)
         self.trunk = jax.random.normal(first, (width, d)) / d**0.5
         self.experts = jax.random.normal(second, (experts, width, d)) / d**0.5
@@ -209,8 +214,12 @@ class Mixture(eqx.Module):
 
 def example_mixture(x: Any, y: Any, *, parametrisation: str = "mup", experts: int = 4, active: int = 4,
                     learning_rate: float = 2.0) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """(build, update, observe) of `Mixture` trained by SGD with autodiff: an example for `coordinate_check`."""
-    x, y = jnp.asarray(x, float), jnp.asarray(y, float)
+    """(build, update, observe) of `Mixture` trained by SGD with autodiff: an example for `coordinate_check`.
+
+    ValueError as `Mixture` and `scaling`, y of another length than x, values that are not finite."""
+    x, y = map(jnp.asarray, check_data(x, y))
+    scaling(parametrisation, 1, learning_rate)  # refused here rather than at the first update
+    whole(active, "active", 1, whole(experts, "experts", 2))
 
     def build(width: int, key: PRNGKeyArray) -> Mixture:
         own = scaling(parametrisation, width)

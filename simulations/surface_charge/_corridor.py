@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from simulations._arguments import checked_key, finite_array, whole
 from simulations.surface_charge._ground import solve_ground
 from simulations.surface_charge._local import local_densities
 from simulations.surface_charge._regimes import HORIZON
@@ -33,8 +34,9 @@ class Corridor(NamedTuple):
 
 
 def make_corridor(number: int) -> Corridor:
-    """The corridor of a number: clearances 9 to 14 m, radii of curvature from about 50 m up."""
-    rng = np.random.default_rng(number)
+    """The corridor of a number: clearances 9 to 14 m, radii of curvature from about 50 m up. ValueError: number < 0, or not
+    whole."""
+    rng = np.random.default_rng(whole(number, "number", 0))
     waves = []
     for _ in range(3):
         length, angle = rng.uniform(*WAVES), rng.uniform(0, np.pi)
@@ -46,7 +48,14 @@ def make_corridor(number: int) -> Corridor:
 
 
 def relief(made: Corridor, x: Any, y: Any) -> tuple[Any, Any, Any]:
-    """Height, gradient (n, 2) and Hessian (n, 2, 2) at (x, y), before the rim is levelled."""
+    """Height, gradient (n, 2) and Hessian (n, 2, 2) at (x, y), before the rim is levelled; x (n,), y (n,).
+
+    ValueError: other shapes, values that are not finite, something else than a `Corridor`."""
+    if not isinstance(made, Corridor):
+        raise ValueError(f"made={made!r:.80} must be a Corridor, as make_corridor gives it")
+    x, y = finite_array(x, "x"), finite_array(y, "y")
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"x of shape {x.shape} and y of shape {y.shape} must be two rows of one length")
     depth, width, offset = made.valley
     u = (x - offset) / width
     bump = depth * np.exp(-u * u / 2)
@@ -152,10 +161,12 @@ def corridor_errors(*, seed: int = 0, steps: int = 3000) -> dict[str, Any]:
 
     "flat", "two_term", "three_term": local formulas. "horizon": three terms, the curvature terms with charges up to 44 m away
     only, 0.40 of the middle wavelength of the relief; nothing in it is fitted. "network": 8-16-16-1, 433 numbers (1.7 kB
-    in single precision), fitted to the other corridors' targets, multiplies the flat density by 1 + its output. `seed`
-    starts its weights."""
+    in single precision), fitted to the other corridors' targets in `steps` steps, multiplies the flat density by 1 + its
+    output. `seed` starts its weights. ValueError: seed < 0 or steps < 1, or not whole."""
     from simulations.surface_charge._network import fit, predict
 
+    checked_key(seed, "seed")
+    whole(steps, "steps", 1)
     prepared = [(*features(made, places), sigma) for made, places, sigma in published()]
     near = HORIZON * sum(WAVES) / 2
     cut = [local_densities(*geometry(made, places), *_charges(made), near).three_term

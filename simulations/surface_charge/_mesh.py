@@ -8,9 +8,11 @@ import numpy as np
 
 from simulations._arguments import whole
 
-__all__ = ["Panels", "checked_faces", "checked_mesh", "checked_sources", "icosphere", "numbers", "panels"]
+__all__ = ["Panels", "check_areas", "checked_faces", "checked_mesh", "checked_sources", "icosphere", "numbers", "panels",
+           "winding"]
 
 TOUCH = 1e-7  # of the body's extent: a source nearer than this lies on the body
+SAME = 1e-12  # of it: faces of one body that are nearer than this, and are no neighbours, cross
 RESOLVED = 0.25  # of a face's size: the charge of a source nearer than this is wrong by a per cent and more in all
 
 
@@ -84,27 +86,44 @@ def checked_mesh(vertices: Any, faces: Any) -> Panels:
     """Panels of a closed, consistently oriented mesh whose faces look out of the body (each body, if several).
 
     ValueError naming `vertices` or `faces`: nan, indices out of range, faces without area, an edge with one face or more
-    than two, two faces that run along an edge in the same direction, faces that look inward."""
+    than two, two faces that run along an edge in the same direction, faces that look inward, faces that cross, bodies that
+    touch or lie one inside the other."""
     v = numbers(vertices, "vertices", 3)
     f = checked_faces(faces, len(v))
     made = panels(v, f)
     extent = float(np.ptp(v[f.ravel()], axis=0).max())
-    if (flat := made.areas <= 1e-14 * extent**2).any():
-        i = int(flat.argmax())
-        raise ValueError(f"faces[{i}]={f[i].tolist()} has no area")
+    check_areas(made, f)
     _check_edges(f, len(v))
     body = _bodies(f, len(v))
     volume = np.bincount(body, np.einsum("ij,ij->i", made.centres - v[f[0, 0]], made.normals) * made.areas / 3)
     if (volume <= 0).any():
         i = int((volume[body] <= 0).argmax())
         outer = (volume > 0)[body]
-        if outer.any() and abs(_winding(v[f[i, 0]], _part(made, outer))) > 0.5:
+        if outer.any() and abs(winding(v[f[i, 0]], _part(made, outer))) > 0.5:
             raise ValueError(f"faces of the body of faces[{i}]={f[i].tolist()} are the wall of a hollow of another body; leave "
                              f"them out: charges outside induce none there")
         raise ValueError(f"faces of the body of faces[{i}]={f[i].tolist()} look inward (signed volume {volume[body[i]]:.3g});"
                          f" needed outward: reverse each row of its faces")
-    _check_apart(made, f, v, body, extent)
+    _check_apart(made, f, body, extent)
     return made
+
+
+def check_areas(made: Panels, f: Any) -> None:
+    """ValueError naming the first face without area."""
+    extent = float(np.ptp(made.corners.reshape(-1, 3), axis=0).max())
+    if (flat := made.areas <= 1e-14 * extent**2).any():
+        i = int(flat.argmax())
+        raise ValueError(f"faces[{i}]={f[i].tolist()} has no area")
+
+
+def winding(x: Any, made: Panels) -> float:
+    """Solid angle of the mesh seen from x, over 4 pi: 1 inside of a closed one, 0 outside."""
+    a, b, c = (made.corners[:, i] - x for i in range(3))
+    la, lb, lc = (np.linalg.norm(e, axis=1) for e in (a, b, c))
+    top = np.einsum("ij,ij->i", a, np.cross(b, c))
+    low = (la * lb * lc + np.einsum("ij,ij->i", a, b) * lc + np.einsum("ij,ij->i", b, c) * la
+           + np.einsum("ij,ij->i", c, a) * lb)
+    return float(np.arctan2(top, low).sum() / (2 * np.pi))
 
 
 def checked_faces(faces: Any, count: int) -> Any:
@@ -124,22 +143,25 @@ def _part(made: Panels, chosen: Any) -> Panels:
     return Panels(*(values[chosen] for values in made))
 
 
-def _check_apart(made: Panels, f: Any, v: Any, body: Any, extent: float) -> None:
-    """ValueError if a vertex, or the centre of a face, of one body lies on another body or in it."""
-    boxes = [(c.min(axis=(0, 1)) - TOUCH * extent, c.max(axis=(0, 1)) + TOUCH * extent)
-             for c in (made.corners[body == i] for i in range(body.max() + 1))]
-    for i, (low, high) in enumerate(boxes):
-        if all(j == i or (lo > high).any() or (hi < low).any() for j, (lo, hi) in enumerate(boxes)):
-            continue
-        one, rows = _part(made, body == i), np.tile(np.flatnonzero(body != i), 4)
-        places = np.concatenate([made.centres[body != i], *(made.corners[body != i, m] for m in range(3))])
-        near = ((places >= low) & (places <= high)).all(axis=1)
-        for at, row in zip(places[near], rows[near].tolist(), strict=True):
-            on = _distances(at, one).min() <= TOUCH * extent
-            if on or abs(_winding(at, one)) > 0.5:
-                first = int((body == i).argmax())
-                raise ValueError(f"faces[{row}]={f[row].tolist()} lies {'on' if on else 'inside'} another body, that of "
-                                 f"faces[{first}]={f[first].tolist()}; needed bodies that are apart")
+def _check_apart(made: Panels, f: Any, body: Any, extent: float) -> None:
+    """ValueError if faces of two bodies meet, if faces of one body cross, or if a body lies in another."""
+    from simulations.surface_charge._apart import first_meeting
+
+    axis = int(np.ptp(made.centres, axis=0).argmax())
+    order = made.corners[:, :, axis].min(axis=1).argsort()
+    i, j = sorted(first_meeting(made.corners, f, body, order, axis, TOUCH * extent, SAME * extent))
+    if i >= 0:
+        pair = f"faces[{i}]={f[i].tolist()} and faces[{j}]={f[j].tolist()}"
+        if body[i] == body[j]:
+            raise ValueError(f"{pair} of one body cross or touch; needed a surface that does not meet itself")
+        raise ValueError(f"{pair} of two bodies cross or touch; needed bodies that are apart")
+    first = np.unique(body, return_index=True)[1]  # surfaces do not meet: one vertex tells where a body lies
+    boxes = [(c.min(axis=(0, 1)), c.max(axis=(0, 1))) for c in (made.corners[body == k] for k in range(len(first)))]
+    for k, (low, high) in enumerate(boxes):
+        for row in first[[m != k and bool((low <= lo).all() and (hi <= high).all()) for m, (lo, hi) in enumerate(boxes)]]:
+            if abs(winding(made.corners[row, 0], _part(made, body == k))) > 0.5:
+                raise ValueError(f"the body of faces[{row}]={f[row].tolist()} lies inside another, that of "
+                                 f"faces[{first[k]}]={f[first[k]].tolist()}; needed bodies that are apart")
 
 
 def _check_edges(f: Any, count: int) -> None:
@@ -181,7 +203,7 @@ def checked_sources(made: Panels, sources: Any, charges: Any) -> tuple[Any, Any]
         gaps = _distances(source, made)
         if gaps.min() <= TOUCH * extent:
             raise ValueError(f"sources[{j}]={source.tolist()} lies on the body; it must lie outside")
-        if abs(_winding(source, made)) > 0.5:
+        if abs(winding(source, made)) > 0.5:
             raise ValueError(f"sources[{j}]={source.tolist()} lies inside the body; it must lie outside")
         i = int((gaps / sizes).argmin())
         said = (f"sources[{j}]={source.tolist()} has distance {gaps[i]:.3g} from faces[{i}], whose size (centre to corner) is "
@@ -191,16 +213,6 @@ def checked_sources(made: Panels, sources: Any, charges: Any) -> tuple[Any, Any]
         if gaps[i] < sizes[i]:
             warnings.warn(f"{said}: the density below the source is not resolved; refine the mesh there", stacklevel=3)
     return p, q
-
-
-def _winding(x: Any, made: Panels) -> float:
-    """Solid angle of the mesh seen from x, over 4 pi: 1 inside, 0 outside."""
-    a, b, c = (made.corners[:, i] - x for i in range(3))
-    la, lb, lc = (np.linalg.norm(e, axis=1) for e in (a, b, c))
-    top = np.einsum("ij,ij->i", a, np.cross(b, c))
-    low = (la * lb * lc + np.einsum("ij,ij->i", a, b) * lc + np.einsum("ij,ij->i", b, c) * la
-           + np.einsum("ij,ij->i", c, a) * lb)
-    return float(np.arctan2(top, low).sum() / (2 * np.pi))
 
 
 def _distances(x: Any, made: Panels) -> Any:
