@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from itertools import combinations
 from operator import and_, or_, xor
 from typing import Any
 
@@ -111,10 +110,11 @@ class Circuit:
         """The value of `root` where each variable has the given code."""
         return self.evaluator([root])(codes)[0]
 
-    def words(self, root: int, ones: dict[int, int], everywhere: int) -> int:
-        """The truth of `root` in many rows at once, a bit each; `ones` has the rows where a two-valued variable is 1."""
+    def words(self, nodes: Iterable[int], ones: dict[int, int], everywhere: int) -> dict[int, int]:
+        """The truth of `nodes`, children first, in many rows at once, a bit each; `ones` has the rows where a two-valued
+        variable is 1."""
         word: dict[int, int] = {}
-        for n in self.reachable([root]):
+        for n in nodes:
             entry = self.nodes[n]
             match entry[0]:
                 case "const":
@@ -128,12 +128,11 @@ class Circuit:
                 case "xor":
                     word[n] = reduce(xor, (word[k] for k in entry[1]))
                 case "atleast":
-                    kids = [word[k] for k in entry[2]]
-                    word[n] = reduce(or_, (reduce(and_, few) for few in combinations(kids, entry[1])))
+                    word[n] = at_least([word[k] for k in entry[2]], entry[1], everywhere)
                 case _:
                     zero, one = (word[k] for k in entry[2])
                     word[n] = zero & ~ones[entry[1]] | one & ones[entry[1]]
-        return word[root]
+        return word
 
     def evaluator(self, roots: Sequence[int]) -> Callable[[Any], list[bool]]:
         """A function from codes to the values of `roots`; the walk is planned once."""
@@ -167,3 +166,12 @@ def node_value(entry: tuple[Any, ...], codes: Any, value: dict[int, bool]) -> bo
             return sum(value[k] for k in entry[2]) >= entry[1]
         case _:
             return value[entry[2][codes[entry[1]]]]
+
+
+def at_least(words: Sequence[int], threshold: int, everywhere: int) -> int:
+    """The rows in which at least `threshold` of the words are true."""
+    row = [everywhere] + [0] * max(0, threshold)  # row[j]: at least j of the words so far
+    for word in words:
+        for j in range(len(row) - 1, 0, -1):
+            row[j] |= row[j - 1] & word
+    return row[-1]

@@ -56,7 +56,7 @@ def _word(instance: Instance, root: int, of: list[int]) -> int:
     everywhere = (1 << rows) - 1
     changed = {at: sum(1 << t for t in range(rows) if t >> i & 1) for i, at in enumerate(of)}
     ones = {at: word ^ everywhere if instance.actual[at] else word for at, word in changed.items()}
-    return instance.circuit.words(root, ones, everywhere)
+    return instance.circuit.words(instance.circuit.reachable([root]), ones, everywhere)[root]
 
 
 def _least(table: Array, start: Array) -> Array:

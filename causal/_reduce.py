@@ -44,20 +44,20 @@ def reduce(instance: Instance, allowed: frozenset[int], paths: Paths | None = No
     """The question without the causes that one path shows; `paths` if they were looked for already."""
     paths = paths or Paths(instance)
     found = paths.singles() & allowed
-    left, frozen = allowed - found, _immovable(instance, allowed - found, frozenset())
+    left, frozen = allowed - found, immovable(instance, allowed - found, frozenset())
     for _ in range(ROUNDS):
         instance = instance.holding(frozen) if frozen else instance
         uses, parents = polarity(instance)
         useful = frozenset(at for at, sign in uses.items() if sign != HINDERS)
         left &= useful
-        more = _immovable(instance, left, frozen | (frozenset(range(len(instance.names))) - useful))
+        more = immovable(instance, left, frozen | (frozenset(range(len(instance.names))) - useful))
         if not (useful if len(instance.names) <= SMALL else uses.keys()) & more:
             break  # in a small model, one that only hinders costs less left alone than made a constant
         frozen = more
     return Reduced(instance, left, tuple(sorted(found)), len(allowed), uses, parents, paths)
 
 
-def _immovable(instance: Instance, allowed: frozenset[int], frozen: frozenset[int]) -> frozenset[int]:
+def immovable(instance: Instance, allowed: frozenset[int], frozen: frozenset[int]) -> frozenset[int]:
     """`frozen` and every variable that no allowed one can move."""
     movable: set[int] = set()
     for at, of in enumerate(instance.parents):

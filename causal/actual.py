@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from causal import _bdd, _definition, _diagram, _sat, witness_maps
+from causal import _bdd, _definition, _diagram, _rows, _sat, witness_maps
 from causal._instance import Effect, Instance, endogenous, read_effect
 from causal._listing import Event, Listing
 from causal._reduce import reduce
@@ -16,7 +16,7 @@ from causal.model import CausalModel
 __all__ = ["CauseVerdict", "actual_causes", "is_cause"]
 
 DEFINITIONS = ("modified", "updated", "original")
-ENGINES = ("auto", "sat", "zdd", "witness_map", "definition")
+ENGINES = ("auto", "sat", "zdd", "rows", "witness_map", "definition")
 ZDD_NODES = 8_000_000
 # (diagram nodes, then calls of the SAT solver), in turn: the loop slows down with the number of causes, the diagram
 # does not, and neither can tell beforehand
@@ -31,7 +31,7 @@ def actual_causes(model: CausalModel, context: Mapping[str, Any], effect: Effect
     """Every actual cause of `effect` in `context`, exactly.
 
     definition   modified (Halpern 2015), updated (2005) or original (2001); the last two by brute force only
-    engine       auto, sat, zdd (diagram), witness_map, definition (brute force by the letter of AC1-AC3)
+    engine       auto, sat, zdd (diagram), rows (small, two-valued), witness_map, definition (brute force by the letter)
     exclude, candidates   names that may not, and names that alone may, be in a cause
     max_size, limit, time_limit (seconds)   stop early; `.complete` and `.complete_up_to` say what is known
                  the clock is looked at between steps; a single step on a large diagram can overrun it
@@ -132,6 +132,13 @@ def _by_diagram(q: Question, budget: int = ZDD_NODES) -> CauseFamily:
     return q.family(_limited(q, diagram), "zdd")
 
 
+def _by_rows(q: Question) -> CauseFamily:
+    if not _rows.fits(q.instance):
+        raise CausalError(f"engine 'rows' declines: it takes at most {_rows.MOST} variables under the effect, of two values "
+                          "each; use 'auto'")
+    return q.family(q.listing(_rows.stream(q.instance, q.allowed)), "rows")
+
+
 def _limited(q: Question, diagram: _diagram.Diagram) -> Any:
     """The diagram, or what the limits leave of it."""
     if q.max_size is None and q.limit is None:
@@ -153,9 +160,11 @@ def _limited(q: Question, diagram: _diagram.Diagram) -> Any:
 
 
 def _automatic(q: Question) -> CauseFamily:
-    """Diagrams and SAT in turn with growing budgets, SAT to the end.
+    """Small models row by row, others by diagrams and SAT in turn with growing budgets, SAT to the end.
 
     SAT at once where only the first or the small causes are wanted. Budgets count nodes and causes, not seconds."""
+    if _rows.fits(q.instance):
+        return _by_rows(q)
     if q.limit is not None or (q.max_size is not None and q.max_size <= ANYTIME_SIZES):
         return _by_sat(q)
     share = None if q.deadline is None else time.monotonic() + (q.deadline - time.monotonic()) / 2
@@ -230,7 +239,8 @@ def _by_definition(q: Question) -> CauseFamily:
 
 
 _ENGINE: dict[str, Callable[[Question], CauseFamily]] = {
-    "auto": _automatic, "sat": _by_sat, "zdd": _by_diagram, "witness_map": _by_witness_map, "definition": _by_definition}
+    "auto": _automatic, "sat": _by_sat, "zdd": _by_diagram, "rows": _by_rows, "witness_map": _by_witness_map,
+    "definition": _by_definition}
 
 
 class CauseVerdict(NamedTuple):

@@ -72,7 +72,7 @@ class Store(Protocol):
 class CauseFamily:
     """All causes found, as an iterable of `Cause`. Counting, sizes and participation list nothing on a diagram.
 
-    `engine` names what answered: sat, zdd, witness_map or definition."""
+    `engine` names what answered: sat, zdd, rows, witness_map or definition."""
 
     def __init__(self, names: tuple[str, ...], store: Store, explain: Callable[[frozenset[str]], Explanation], *,
                  engine: str, certify: Callable[[CauseFamily], Mapping[str, Any]]) -> None:

@@ -155,7 +155,7 @@ def test_a_hostile_file_is_refused_in_one_error_that_names_it(tmp_path: Path, na
     assert not (tmp_path / "owned").exists()
 
 
-@pytest.mark.parametrize("engine", ["auto", "sat", "zdd", "witness_map", "definition"])
+@pytest.mark.parametrize("engine", ["auto", "sat", "zdd", "rows", "witness_map", "definition"])
 def test_wrong_questions_are_refused_by_every_engine(engine: str) -> None:
     here = {"ST": 1, "BT": 1}
     for context, effect, options, said in (

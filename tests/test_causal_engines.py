@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from causal import CausalModel, actual_causes, is_cause, witness_map
+from causal import CausalError, CausalModel, _rows, actual_causes, is_cause, witness_map
 from causal._definition import Simulator, modified, subsets
 from causal._instance import read_effect
 from causal.expressions import Atom, Const, Expression, Gate
@@ -67,7 +67,7 @@ def answer(model: CausalModel, effect: Expression, engine: str) -> frozenset[fro
     return frozenset(c.variables for c in family)
 
 
-@pytest.mark.parametrize("engine", FAST)
+@pytest.mark.parametrize("engine", (*FAST, "rows"))
 def test_engines_agree_with_the_definition_on_all_models_of_two_and_a_part_of_three(engine: str) -> None:
     examined = 0
     for n, step in ((1, 1), (2, 1), (3, 11)):  # all of n = 3 is decided in proofs_checks
@@ -87,6 +87,38 @@ def test_engines_agree_on_random_multi_valued_models(seed: int) -> None:
         expected = answer(model, effect, "definition")
         for engine in FAST:
             assert answer(model, effect, engine) == expected
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rows_and_the_stages_beyond_them_give_the_same(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to 15 two-valued variables the automatic engine goes by rows; other values and more variables are declined."""
+    causes = 0
+    for seed in range(30):
+        case = random_case(family, 2 + seed % 14, seed, degree=2 + seed % 4)
+        exclude = case.model.variables[:seed % 3]
+        found = actual_causes(*case, exclude=exclude)
+        assert found.engine == "rows"
+        with monkeypatch.context() as patch:
+            patch.setattr(_rows, "MOST", 0)
+            again = actual_causes(*case, exclude=exclude)
+        assert again.engine != "rows"
+        assert {c.variables for c in found} == {c.variables for c in again}
+        causes += len(found)
+    assert causes > 60
+    for declined in (random_case(family, 16, 0), random_case("tt", 4, 0, values=3)):
+        with pytest.raises(CausalError, match="'rows' declines"):
+            actual_causes(*declined, engine="rows")
+
+
+def test_rows_read_thresholds_other_values_and_exogenous_names() -> None:
+    model = CausalModel.from_expressions(
+        {"A": None, "B": "A == on", "C": "atleast(2, A == off, B, U, V)", "T": "C | atleast(0, A == on) & B ^ V"},
+        {"A": ("off", "on"), "B": (0, 1), "U": (1, 0), "V": (0, 1)}, ["U", "V"])
+    for a, u, v in itertools.product(("off", "on"), (0, 1), (0, 1)):
+        context = {"A": a, "U": u, "V": v}
+        effect = {"T": model.evaluate(context)["T"]}
+        found, right = (actual_causes(model, context, effect, engine=e) for e in ("rows", "definition"))
+        assert {c.variables for c in found} == {c.variables for c in right}
 
 
 @pytest.mark.parametrize("engine", (*FAST, "definition"))

@@ -26,7 +26,7 @@ LISTED = 20  # causes that are told in words unless --list
               help="Names that may not be in a cause; 'gates' for all but inputs, 'effect' for the effect's own variables.")
 @click.option("--candidates", multiple=True, metavar="NAMES", help="The only names that may be in a cause.")
 @click.option("--definition", default="modified", show_default=True, help="modified, updated or original.")
-@click.option("--engine", default="auto", show_default=True, help="auto, sat, zdd, witness_map or definition.")
+@click.option("--engine", default="auto", show_default=True, help="auto, sat, zdd, rows, witness_map or definition.")
 @click.option("--max-size", type=click.IntRange(1), help="Only causes of at most so many variables.")
 @click.option("--limit", type=click.IntRange(1), help="At most so many causes.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop looking after so long.")
