@@ -64,6 +64,10 @@ def identity(lhs, rhs, words=(), symbols=None):
     return seal(body, subjects=[{"engine": "symbolic.equal", "statement": tree, "symbols": [["x", list(own)]]}])
 
 
+def test_a_word_about_the_method_that_nobody_checks_is_refused():
+    refused({**identity(X, X), "method": "by inspection"}, "unknown field 'method'")
+
+
 def test_the_hash_that_is_asked_for_must_be_text():
     assert recheck(identity(X, X))
     refused(identity(X, X), "claim_hash=5 must be text", claim_hash=5)

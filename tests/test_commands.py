@@ -335,6 +335,17 @@ def test_progress_shows_on_a_terminal_only(certificates: Path, monkeypatch: pyte
         assert ("3/3" in screen.getvalue()) is (files[-1].name in screen.getvalue()) is shown
 
 
+def test_on_a_pipe_progress_is_a_plain_line_now_and_then(monkeypatch: pytest.MonkeyPatch):
+    from proofs_checks.harness.commands import _progress
+
+    clock = iter([0.0, 4.0, 11.0, 11.0, 15.0])  # at the start, then before each thing, and once more after a line
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    assert list(_progress.bar("abc", 3, "checking", str.upper)) == ["a", "b", "c"]
+    assert screen.getvalue() == "checking 2 of 3: B\n"
+
+
 def test_each_rejected_certificate_is_one_line(certificates: Path):
     files = sorted(certificates.iterdir())
     files[0].write_text("{")
@@ -345,6 +356,25 @@ def test_each_rejected_certificate_is_one_line(certificates: Path):
     lines = done.stderr.splitlines()
     assert len(lines) == 3 and all(line.startswith("rejected: ") for line in lines) and "Traceback" not in done.output
     assert [Path(line.split(": ")[1]).name for line in lines] == [files[0].name, files[1].name, "absent.json"]
+
+
+def test_certificates_of_removed_checks_go_with_the_next_run_of_their_claim(certificates: Path):
+    kept = {path.name for path in certificates.iterdir()}
+    for name in ("toy.green_run.claim.7.json", "toy.green_run.exponent_k.1.json", "toy.green_run.renamed.0.json",
+                 "toy.green_run_too.claim.0.json"):
+        (certificates / name).write_text("{}")
+    check(certificates.parent, "toy.green_run", "--variant", "exponent_k")
+    assert {path.name for path in certificates.iterdir()} - kept == {
+        "toy.green_run.claim.7.json", "toy.green_run.renamed.0.json", "toy.green_run_too.claim.0.json"}
+    check(certificates.parent, "toy.green_run")
+    assert {path.name for path in certificates.iterdir()} - kept == {"toy.green_run_too.claim.0.json"}
+
+
+def test_certificates_of_checks_that_were_left_out_stay(tmp_path: Path):
+    check(tmp_path, "pass_at_k.gradient_weight")
+    kept = {path.name for path in (tmp_path / "certificates").iterdir()}
+    check(tmp_path, "pass_at_k.gradient_weight", "--at-least", "symbolic")
+    assert {path.name for path in (tmp_path / "certificates").iterdir()} == kept and len(kept) == 12
 
 
 def test_certificates_of_earlier_statements_go_with_a_complete_run(certificates: Path, monkeypatch: pytest.MonkeyPatch):

@@ -74,17 +74,26 @@ def replay(cases: Iterable[tuple[Any, ...]], predicate: Predicate, given: Predic
     """Whether a second enumeration, from the last case to the first, agrees with what a certificate says."""
     seen, failed = Scope(predicate), False
     witness = certificate.get("witness")
-    for case in reversed(list(cases)):
+    for case, last in reversed(list(_scanned(cases, witness))):
         if given is not None and not truth(given, case):
             continue
         if witness is None:
             failed = failed or not truth(predicate, case)
-        elif to_json(exact(case)) == witness:
-            seen, failed = Scope(predicate), not settled(predicate, case)[1]  # the scan ended here
+        elif last:
+            failed = not settled(predicate, case)[1]
         seen.see(case)
     return (certificate.get("verdict") == ("REFUTED" if failed else "HOLDS") and failed == (witness is not None)
             and seen.count > 0 and certificate.get("cases") == seen.count
             and certificate.get("digest") == f"{seen.digest:032x}")
+
+
+def _scanned(cases: Iterable[tuple[Any, ...]], witness: Any) -> Iterator[tuple[tuple[Any, ...], bool]]:
+    """The cases up to the one that is the witness, where a scan ended, and whether each is that one."""
+    for case in cases:
+        last = witness is not None and to_json(exact(case)) == witness
+        yield case, last
+        if last:
+            return
 
 
 def _scan(cases: Iterator[tuple[Any, ...]], predicate: Predicate, given: Predicate | None, rung: Rung, added: str,

@@ -121,7 +121,7 @@ def _decide(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | N
         return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.UNDECIDED, scope=scope,
                         summary="the difference has no normal form that sympy finds, and is zero at every point tried")
     return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.HOLDS, universal=universal, scope=scope, summary=method,
-                    certificate=_identity(left, right, symbols, method),
+                    certificate=_identity(left, right, symbols),
                     trusted_base=() if method == POLYNOMIAL else ("sympy",))
 
 
@@ -180,12 +180,12 @@ def _zero(difference: Any) -> str | None:
     return "zero by sympy.simplify" if simplify(top) == 0 else None
 
 
-def _identity(left: Any, right: Any, symbols: tuple[Any, ...], method: str) -> dict[str, Any] | None:
+def _identity(left: Any, right: Any, symbols: tuple[Any, ...]) -> dict[str, Any] | None:
     statement = _statement(left, right, symbols)
     if statement is None:
         return None
     words = {s.name: [k for k in _ASSUMPTIONS if s.assumptions0.get(k)] for s in symbols}
-    return {"kind": "identity", "engine": "symbolic", "variables": words, "method": method, "statement_tree": statement}
+    return {"kind": "identity", "engine": "symbolic", "variables": words, "statement_tree": statement}
 
 
 def _refutation(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | None, scope: str

@@ -2,18 +2,30 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from proofs_checks.harness.evidence import Check, describe_error
 from proofs_checks.harness.judge import Trial
 from proofs_checks.harness.recheck import CertificateError
-from proofs_checks.harness.registry import find, import_slug, registered
+from proofs_checks.harness.registry import find, import_slug, registered, slugs
 from theory.claim import Claim
 
-__all__ = ["bind", "checks_of"]
+__all__ = ["NotLoaded", "bind", "checks_of"]
 
 REPLAYED = ("replay", "witness")  # the claim's own function, or the subject that the hash covers, took part already
+
+
+class NotLoaded(CertificateError):
+    """The claim of a certificate stands in a user's file that nobody loaded: nothing is said against the certificate.
+
+    The file that a certificate names is never loaded unasked."""
+
+    def __init__(self, claim: str, file: str) -> None:
+        super().__init__(f"claim {claim!r} stands in {file}, which is not loaded: it needs --module {file}")
+        self.claim, self.file = claim, file
 
 
 def checks_of(certificate: Mapping[str, Any]) -> tuple[list[Check], str]:
@@ -22,20 +34,20 @@ def checks_of(certificate: Mapping[str, Any]) -> tuple[list[Check], str]:
     import_slug(str(name).split(".")[0])
     claim = registered().get(name)
     if claim is None or find(claim) is None:
-        raise CertificateError(f"no claim {name!r} is registered; {_hint(certificate)}")
+        file = certificate.get("module")
+        if isinstance(file, str) and file and str(name).split(".")[0] not in slugs() and not _loaded(file):
+            raise NotLoaded(name, file)
+        raise CertificateError(f"no claim {name!r} is registered; a claim of your own needs --module FILE.py")
     if variant not in claim.variants():
         raise CertificateError(f"{name} has no variant {variant!r}")
     trial = _trial(claim)
     return trial.run(variant).checks, trial.hash(variant)
 
 
-def _hint(certificate: Mapping[str, Any]) -> str:
-    """What to do about a claim that is not of the product. The file that a certificate names is not loaded unasked."""
-    file = certificate.get("module")
-    named = repr(file) if isinstance(file, str) and file else "FILE.py"
-    alone = " (--standalone cannot help: a replay runs the claim's own predicate)" if certificate.get("kind") == "replay" \
-        else "; --standalone leaves the comparison out"
-    return f"a claim of your own needs --module {named}{alone}"
+def _loaded(file: str) -> bool:
+    """Whether a module of this file is loaded, so that the claim has gone from it."""
+    wanted = Path(file).resolve()
+    return any(Path(found).resolve() == wanted for m in list(sys.modules.values()) if (found := getattr(m, "__file__", None)))
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,6 +1,7 @@
 """From judgements to `build/report.json`, the table on the terminal, and the block that a failure prints."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -141,17 +142,25 @@ def write_report(report: Mapping[str, Any], folder: Path) -> Path:
         entry["certificate"] = best[0]["certificate"] if best else None
     path = folder / ("report.json" if report["complete"] else "partial.json")
     write_json(path, {**report, "claims": claims})
-    if report["complete"]:
-        _remove_stale(folder, claims)
+    _remove_stale(folder, claims, ".*" if report["complete"] else "|".join(map(_judged, claims)))
     return path
 
 
-def _remove_stale(folder: Path, claims: Iterable[Mapping[str, Any]]) -> None:
-    """Remove certificates that no evidence of a complete report names: they belong to earlier statements."""
+def _remove_stale(folder: Path, claims: Iterable[Mapping[str, Any]], judged: str) -> None:
+    """Remove the certificates of what was judged that no evidence names any more: they belong to earlier statements."""
     named = {row["certificate"] for e in claims for r in e["variants"].values() for row in r["evidence"] if row is not None}
     for path in (folder / "certificates").glob("*.json"):
-        if f"certificates/{path.name}" not in named:
+        if f"certificates/{path.name}" not in named and re.fullmatch(judged, path.name):
             path.unlink(missing_ok=True)
+
+
+def _judged(entry: Mapping[str, Any]) -> str:
+    """A pattern of the names of certificates that a claim could have: all of it, or of the variants judged in full."""
+    claim = re.escape(entry["id"])
+    if entry["judgeable"] and not entry["partial"]:
+        return rf"{claim}\..*"
+    whole = [re.escape(v) for v, r in entry["variants"].items() if None not in r["evidence"]]
+    return rf"{claim}\.({'|'.join(whole)})\.\d+\.json" if whole else "(?!)"
 
 
 def _filed(record: Mapping[str, Any], folder: Path) -> Record:

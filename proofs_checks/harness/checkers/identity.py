@@ -33,7 +33,7 @@ class _NotRational(ValueError):
 
 def check(certificate: Mapping[str, Any]) -> str:
     """How the identity was confirmed. `CertificateError` if the sides differ, or are not those of the statement."""
-    only(certificate, "variables", "method", "statement_tree")
+    only(certificate, "variables", "statement_tree")
     _spent[0] = 0
     (relation, lhs, rhs), kinds = certificate["statement_tree"], certificate["variables"]
     if relation != "eq":

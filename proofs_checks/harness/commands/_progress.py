@@ -1,8 +1,9 @@
-"""Progress on standard error: a bar on a terminal, nothing on a pipe, where the lines of the command itself tell."""
+"""Progress on standard error: a bar on a terminal, and on a pipe now and then a plain line."""
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -11,11 +12,23 @@ import click
 
 T = TypeVar("T")
 
+PAUSE = 10.0  # seconds between two plain lines
+
 
 def bar(things: Iterable[T], total: int, description: str, name: Callable[[T], str] = lambda _: "") -> Iterator[T]:
-    """The things as they come, behind a bar that vanishes at the end: how many, for how long, and the name of the latest."""
-    if total < 2 or not sys.stderr.isatty():
+    """The things as they come, behind a bar that vanishes at the end: how many, for how long, and the name of the latest.
+
+    Without a terminal, a line for what has a name and comes when the last line is some seconds old."""
+    if total < 2:
         yield from things
+        return
+    if not sys.stderr.isatty():
+        said = time.monotonic()
+        for i, thing in enumerate(things, 1):
+            if time.monotonic() - said > PAUSE and name(thing):
+                click.echo(f"{description} {i} of {total}: {name(thing)}", err=True)
+                said = time.monotonic()
+            yield thing
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

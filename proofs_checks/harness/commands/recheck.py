@@ -1,9 +1,13 @@
 """`refutable recheck`: check certificates again, independently of the engines that made them."""
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,38 +39,56 @@ class Accepted(NamedTuple):
         return f"{self.rung} {self.kind}".strip()
 
 
+class Unloaded(NamedTuple):
+    """A certificate of a claim in a user's file that is not loaded."""
+
+    claim: str
+    file: str
+
+
+Found = Accepted | Unloaded | str  # a text is the reason of a rejection
+
+
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@click.option("--module", "modules", multiple=True, metavar="FILE.py", help="A file with claims of your own.")
-@click.option("--standalone", is_flag=True, help="Do not compare with the claims of this installation.")
+@click.option("--module", "modules", multiple=True, metavar="FILE.py",
+              help="A file with claims of your own; give it once for each file.")
+@click.option("--standalone", is_flag=True, help="Check what each certificate proves, not whether that is still "
+              "what its claim says. A replay needs the claim all the same.")
 @click.option("--coq", is_flag=True, help="Also give sums of squares to Coq's kernel, where coqc is installed.")
-def command(paths: tuple[Path, ...], modules: tuple[str, ...], standalone: bool, coq: bool) -> None:
+@click.option("--jobs", default=1, type=click.IntRange(1), show_default=True, help="Processes on this machine.")
+def command(paths: tuple[Path, ...], modules: tuple[str, ...], standalone: bool, coq: bool, jobs: int) -> None:
     """Check certificates again: files, or folders with all their *.json.
 
     A certificate must hold up on its own, and be about the claim that it names as that claim reads today; a claim of your
     own is found in its file, with --module. Printed: what was accepted for each claim, a line for each paper, the ways of
-    checking, and the total. A certificate of kind "replay" runs the claim's own predicate once more, so it trusts it.
+    checking, and the total. A certificate of kind "replay" runs the claim's own predicate once more, so it trusts it, and
+    takes as long as the check did.
 
-    Exit code 0 if every one is accepted, 1 if one is rejected; with --coq also if Coq rejects one, not if Coq is skipped."""
+    Exit code 0 if every one is accepted; 1 if one is rejected, with --coq also by Coq, though not if Coq is skipped; 2 if
+    none is, and some belong to a file of yours that --module did not name: these are not checked."""
     files = [file for path in paths for file in _files(path)]
     _load(modules)
     accepted: list[Accepted] = []
     rejected: list[str] = []
+    unloaded: list[Unloaded] = []
     kernel: list[str] = []
-    for file in bar(files, len(files), "checking", lambda file: file.name):
-        found, reason = _examined(file, standalone)
-        if coq and found is not None and found.kind == "sos":
-            found, reason = _asked_kernel(file, found, kernel)
-        if found is None:
-            rejected.append(f"rejected: {file}: {reason}")
-        else:
-            accepted.append(found)
-    for line in rejected:
+    with _examiner(jobs, modules) as examined:
+        for file, found in bar(examined(files, standalone), len(files), "checking", lambda pair: pair[0].name):
+            if coq and isinstance(found, Accepted) and found.kind == "sos":
+                found = _asked_kernel(file, found, kernel)
+            if isinstance(found, Accepted):
+                accepted.append(found)
+            elif isinstance(found, Unloaded):
+                unloaded.append(found)
+            else:
+                rejected.append(f"rejected: {file}: {found}")
+    for line in (*rejected, *_unchecked(unloaded)):
         click.echo(line, err=True)
     for line in (*kernel, *_claims(accepted), *_ways(accepted)):
         click.echo(line)
-    click.echo(f"{len(accepted)} accepted, {len(rejected)} rejected")
-    sys.exit(1 if rejected else 0)
+    click.echo(f"{len(accepted)} accepted, {len(rejected)} rejected" + (f", {len(unloaded)} not checked" if unloaded else ""))
+    sys.exit(1 if rejected else 2 if unloaded else 0)
 
 
 def _files(path: Path) -> list[Path]:
@@ -90,18 +112,53 @@ def _load(modules: Sequence[str]) -> None:
             raise click.UsageError(str(error.args[0])) from error
 
 
-def _examined(file: Path, standalone: bool) -> tuple[Accepted | None, str]:
-    """What an accepted certificate says and how it was checked, or None and why it was rejected, in one line."""
-    from proofs_checks.harness.bind import bind
+@contextmanager
+def _examiner(jobs: int, modules: Sequence[str]) -> Iterator[Callable[[Sequence[Path], bool], Iterable[tuple[Path, Found]]]]:
+    """A function that examines files, here or in processes; the certificates of one claim stay together."""
+    if jobs == 1:
+        yield lambda files, standalone: ((file, _examined(file, standalone)) for file in files)
+        return
+    from proofs_checks.harness.work import process_pool
+
+    with process_pool(jobs) as pool:
+        def examined(files: Sequence[Path], standalone: bool) -> Iterator[tuple[Path, Found]]:
+            groups = [list(group) for _, group in groupby(files, key=lambda file: file.name.split(".")[:2])]
+            task = partial(_examined_group, standalone=standalone, modules=modules)
+            for group, found in zip(groups, pool.map(task, groups), strict=True):
+                yield from zip(group, found, strict=True)
+
+        yield examined
+
+
+def _examined_group(files: Sequence[Path], *, standalone: bool, modules: Sequence[str]) -> list[Found]:
+    """What became of some files. Runs in any process."""
+    _load(modules)
+    return [_examined(file, standalone) for file in files]
+
+
+def _examined(file: Path, standalone: bool) -> Found:
+    """What an accepted certificate says and how it was checked, or why it was rejected, in one line."""
+    from proofs_checks.harness.bind import NotLoaded, bind
     from proofs_checks.harness.recheck import examine
 
     try:
         certificate, said = examine(file)
         if certificate["claim"] and not standalone:
             bind(certificate)
-        return _read(certificate, said), ""
+        return _read(certificate, said)
+    except NotLoaded as error:
+        return Unloaded(error.claim, error.file)
     except Exception as error:  # a file from anywhere may provoke anything; it is rejected, whatever it is
-        return None, " ".join(str(error).removeprefix(f"{file}: ").split()) or type(error).__name__
+        return " ".join(str(error).removeprefix(f"{file}: ").split()) or type(error).__name__
+
+
+def _unchecked(unloaded: Sequence[Unloaded]) -> list[str]:
+    """A line for each file of a user's that was not loaded."""
+    files: dict[str, list[str]] = defaultdict(list)
+    for found in unloaded:
+        files[found.file].append(found.claim)
+    return [f"not checked: {len(claims)} certificates of {', '.join(sorted(set(claims)))}: {file} is not loaded; "
+            f"add --module {shlex.quote(file)}" for file, claims in files.items()]
 
 
 def _read(certificate: Mapping[str, Any], said: str) -> Accepted:
@@ -113,14 +170,14 @@ def _read(certificate: Mapping[str, Any], said: str) -> Accepted:
                     f"{kind}: {said}")
 
 
-def _asked_kernel(file: Path, accepted: Accepted, said: list[str]) -> tuple[Accepted | None, str]:
+def _asked_kernel(file: Path, accepted: Accepted, said: list[str]) -> Found:
     """The same after Coq's kernel, whose answer is added to `said`."""
     from proofs_checks.harness.coq import check
     from proofs_checks.harness.recheck import examine
 
     found = check(examine(file)[0])
     said.append(f"KERNEL: {found.status}{'' if found.status == 'accepted' else f' ({found.reason})'}: {file}")
-    return (None, f"KERNEL: {found.reason}") if found.status == "rejected" else (accepted, "")
+    return f"KERNEL: {found.reason}" if found.status == "rejected" else accepted
 
 
 def _claims(accepted: Sequence[Accepted]) -> list[str]:
