@@ -1,8 +1,10 @@
-"""Explanations relative to what is held possible, and causal harm.
+"""Explanations of an effect relative to what is held possible, and causal harm.
 
-Both are transcribed from memory, of definitions of which several versions are in print. Of arXiv 2210.05327 and 2209.15111,
-which `harm` follows, only the abstracts could be read: they say that harm is contrastive causation in the sense of Halpern
-2016 and that utilities are compared with a default; the clauses below were not checked against the papers."""
+`explanations` follows Halpern's definition of 2016 clause by clause as the exact search of kevinmcareavey/actual-causality
+implements it (its authors compare this definition with the one of 2005 in arXiv 2307.10832); the book itself was not read.
+`harm` is transcribed from memory: of arXiv 2210.05327 and 2209.15111, which it follows, only the abstracts and an
+introduction could be read. They say that harm is contrastive causation in the sense of Halpern 2016 and that utilities
+are compared with a default; no implementation was found, and the clauses below were not checked against the papers."""
 from __future__ import annotations
 
 import itertools
@@ -25,8 +27,8 @@ def explanations(model: CausalModel, contexts: Iterable[Mapping[str, Any]], effe
     """Every explanation {variable: value} of `effect` relative to the contexts held possible, smallest first.
 
     X = x explains the effect if (EX1) in every context with X = x and the effect, one of X is in an actual cause, and
-    setting X = x brings the effect about in every context; (EX2) no proper part does; (EX3) some context has both
-    X = x and the effect; nontrivial: another has the effect without X = x. Halpern 2016, section 7.1, as remembered."""
+    setting X = x brings the effect about in every context; (EX2) no proper part satisfies EX1; (EX3) some context has
+    both X = x and the effect. With `nontrivial` only those for which (EX4) another has the effect without X = x."""
     expression = read_effect(model, effect)
     worlds = [(model.check_context(c), model.evaluate(c)) for c in contexts]
     if not worlds:
@@ -34,18 +36,21 @@ def explanations(model: CausalModel, contexts: Iterable[Mapping[str, Any]], effe
     happened = [(c, v) for c, v in worlds if holds(expression, v)]
     parts = [frozenset(actual_causes(model, c, expression).participation()) for c, _ in happened]
     names = endogenous(model, "candidates", model.variables if candidates is None else candidates)
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []  # trivial ones too: what contains one is not minimal
+    told: list[dict[str, Any]] = []
     for size in range(1, (len(names) if max_size is None else min(max_size, len(names))) + 1):
         for chosen in itertools.combinations(names, size):
             for x in _settings(chosen, [v for _, v in happened]):
                 if any(f.items() <= x.items() for f in found):
                     continue
                 at = [p for (_, v), p in zip(happened, parts, strict=True) if all(v[n] == q for n, q in x.items())]
-                if not all(p & set(chosen) for p in at) or (nontrivial and len(at) == len(happened)):
+                if not all(p & set(chosen) for p in at):
                     continue
                 if all(holds(expression, model.evaluate(c, x)) for c, _ in worlds):
                     found.append(x)
-    return found
+                    if not nontrivial or len(at) < len(happened):
+                        told.append(x)
+    return told
 
 
 def _settings(chosen: Sequence[str], worlds: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Protocol
 
-from causal import _definition
 from causal._diagram import Diagram
 from causal._instance import Effect, Instance, endogenous, read_effect
+from causal._original import fewest_moved
 from causal.actual import actual_causes
 from causal.errors import CausalError
 from causal.family import Cause, CauseFamily
@@ -19,7 +19,6 @@ from causal.model import CausalModel, Input
 __all__ = ["Executor", "IncidentReport", "blame", "investigate", "responsibility"]
 
 CONVENTIONS = ("modified", "chockler_halpern")
-MAX_VARIABLES = 16  # of the brute force behind chockler_halpern
 
 
 class Executor(Protocol):
@@ -34,7 +33,7 @@ def responsibility(model: CausalModel, context: Mapping[str, Any], variable: str
 
     modified          1 / min(|X| + |W|) over the causes X (2015) that contain it and their contingency sets W
     chockler_halpern  1 / (k + 1), k the fewest contingency variables moved off their actual values (2001 definition;
-                      arXiv cs/0312038); by brute force over the variables under the effect, 16 at most
+                      arXiv cs/0312038); two solvers in turn, which can be slow from some thirty variables on
 
     >>> rock = CausalModel.from_expressions({"ST": None, "BT": None, "SH": "ST", "BH": "BT & ~SH", "BS": "SH | BH"})
     >>> [str(responsibility(rock, {"ST": 1, "BT": 1}, "ST", {"BS": 1}, convention=c)) for c in CONVENTIONS]
@@ -74,41 +73,8 @@ def _chockler_halpern(model: CausalModel, context: Mapping[str, Any], variable: 
     instance.demand_true()
     if variable not in instance.position:
         return Fraction(0)
-    if len(instance.names) > MAX_VARIABLES:
-        raise CausalError(f"convention='chockler_halpern' is brute force: {len(instance.names)} variables under the effect "
-                          f"are more than {MAX_VARIABLES}")
-    sim = _definition.Simulator(_part(model, instance), instance.context, instance.expression)
-    at = sim.names.index(variable)
-    others = [i for i in range(len(sim.names)) if i != at]
-    for moved in range(len(others) + 1):
-        if any(_original_with(sim, at, others, d) for d in itertools.combinations(others, moved)):
-            return Fraction(1, moved + 1)
-    return Fraction(0)
-
-
-def _part(model: CausalModel, instance: Instance) -> CausalModel:
-    """The model of the variables under the effect alone: no other can matter."""
-    rules = {n: model.mechanisms[n] for n in instance.names}
-    exogenous = model.exogenous
-    return CausalModel(rules, {n: model.domains[n] for n in (*rules, *exogenous)}, exogenous)
-
-
-def _original_with(sim: _definition.Simulator, at: int, others: list[int], moved: tuple[int, ...]) -> bool:
-    """Whether AC2 (2001) holds for one variable with exactly `moved` off their actual values in W."""
-    rest = [i for i in others if i not in moved]
-    away = [[q for q in range(len(sim.domains[i])) if q != sim.actual[i]] for i in moved]
-    turned = [q for q in range(len(sim.domains[at])) if q != sim.actual[at]]
-    for values in itertools.product(*away):
-        off = dict(zip(moved, values, strict=True))
-        for kept in _definition.subsets(rest):
-            w = {**off, **{i: sim.actual[i] for i in kept}}
-            if all(sim.effect(sim.solve({**w, at: q})) for q in turned):
-                continue  # (a) fails
-            free = [i for i in rest if i not in kept]
-            back = {**w, at: sim.actual[at]}
-            if all(sim.effect(sim.solve({**back, **{i: sim.actual[i] for i in z}})) for z in _definition.subsets(free)):
-                return True
-    return False
+    moved = fewest_moved(instance, instance.position[variable])
+    return Fraction(0) if moved is None else Fraction(1, moved + 1)
 
 
 def blame(situations: Iterable[tuple[CausalModel, Mapping[str, Any], Any]], event: Mapping[str, Any], effect: Effect, *,
