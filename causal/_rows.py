@@ -89,11 +89,11 @@ class Rows:
             case "not":
                 return self.everywhere ^ kids[0]
             case "and":
-                return reduce(and_, kids)
+                return reduce(and_, kids, self.everywhere)
             case "or":
-                return reduce(or_, kids)
+                return reduce(or_, kids, 0)
             case "xor":
-                return reduce(xor, kids)
+                return reduce(xor, kids, 0)
             case _:
                 return at_least(kids, expression.threshold, self.everywhere)
 

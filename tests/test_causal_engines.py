@@ -110,6 +110,14 @@ def test_rows_and_the_stages_beyond_them_give_the_same(family: str, monkeypatch:
             actual_causes(*declined, engine="rows")
 
 
+@pytest.mark.parametrize("engine", (*FAST, "rows"))
+def test_gates_of_nothing_are_constants(engine: str) -> None:
+    model = CausalModel.from_expressions({"A": None, "T": "A"})
+    for op, holds_here in (("and", True), ("or", False), ("xor", False), ("atleast", True)):
+        effect = Gate("xor", (Gate(op, ()), Atom("T", 1 - holds_here)))  # true where T is 1
+        assert answer(model.intervened({"A": 1}), effect, engine) == {frozenset("A"), frozenset("T")}
+
+
 def test_rows_read_thresholds_other_values_and_exogenous_names() -> None:
     model = CausalModel.from_expressions(
         {"A": None, "B": "A == on", "C": "atleast(2, A == off, B, U, V)", "T": "C | atleast(0, A == on) & B ^ V"},
