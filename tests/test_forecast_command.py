@@ -55,7 +55,13 @@ def test_the_two_estimators_are_told_apart(table):
            and " to " not in line}
     bias = float(next(line for line in lines if line.startswith("its known bias")).split()[3])
     assert abs(psi["forecast"] - bias - psi["debiased forecast"]) > 1e-3
-    assert "errs by on average" in lines[3] and "not the forecast less its bias" in lines[5]
+    assert "do not subtract it" in lines[3] and "the one to use" in lines[5] and "not the forecast less its bias" in lines[5]
+
+
+@pytest.mark.parametrize(("k", "words"), [("2", "from 1 spacing,"), ("4", "from 3 spacings,"), ("5", None)])
+def test_limits_that_rest_on_few_spacings_are_warned_of(table, k, words):
+    said = [line for line in run(table, "--k", k).output.splitlines() if line.startswith(f"warning             k = {k}: ")]
+    assert len(said) == (words is not None) and all(words in line for line in said)
 
 
 def test_the_same_numbers_from_log_p(table, tmp_path):

@@ -337,11 +337,14 @@ def test_a_missing_report_names_the_command_that_makes_it(tmp_path: Path):
     assert done.exit_code == 2 and "refutable check" in done.output
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"schema": "other"}', '{"schema": "refutable/report/1"}'])
-def test_what_is_not_a_report_is_refused_in_one_line(tmp_path: Path, text: str):
+@pytest.mark.parametrize(("text", "said"), [
+    ("", ""), ("{", ""), ("[]", "it has no schema"), ("{}", "it has no schema"),
+    ('{"schema": "other"}', "it has schema 'other'"),
+    ('{"schema": "refutable/report/1"}', "the field 'claims' is missing")])
+def test_what_is_not_a_report_is_refused_in_one_line(tmp_path: Path, text: str, said: str):
     (tmp_path / "report.json").write_text(text)
     done = CliRunner().invoke(main, ["report", "--from", str(tmp_path / "report.json")])
-    assert done.exit_code == 2 and "is not a report" in done.output and not (tmp_path / "report.html").exists()
+    assert done.exit_code == 2 and f"is not a report: {said}" in done.output and not (tmp_path / "report.html").exists()
 
 
 def test_the_page_depends_on_the_report_alone(tmp_path: Path, sound: Claim[Any]):

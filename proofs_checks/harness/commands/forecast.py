@@ -14,6 +14,7 @@ import click
 __all__ = ["ScoreError", "Scores", "command", "read_scores"]
 
 REACH = 1000.0  # N/n up to which the method was tried by its authors: three orders of magnitude
+FEW = 5  # k below which the relative standard error of the tail's scale, 1/sqrt(k - 1), is over a half
 ENDINGS = (".svg", ".png", ".pdf")
 
 
@@ -42,9 +43,10 @@ def command(file: str, deployment: float, k: int, level: float, plot: str | None
     for probabilities that round to 0 or 1). Other columns are ignored.
 
     Printed: the forecast of Jones et al. (a line through the k largest scores psi = -log(-log p)); its bias, which is known
-    if the tail is exponential in psi; a second, unbiased estimator (from spacings, not the first less its bias) with limits
-    that are exact for such a tail; whether the tail looks exponential, lighter or heavier; warnings where the extrapolation
-    is not supported. --level is the confidence of the limits and of the share that nobody saw.
+    if the tail is exponential in psi; the debiased forecast, which is the one to use (another estimator, from spacings, not
+    the first less its bias), with limits that are exact for such a tail; whether the tail looks exponential, lighter or
+    heavier; warnings where the extrapolation is not supported. --level is the confidence of the limits and of the share that
+    nobody saw.
 
     Exit code 2, and one line that names the file and the line, if the table or an option cannot be used."""
     try:
@@ -152,14 +154,17 @@ def _report(scores: Scores, size: float, k: int, level: float, name: str) -> Ite
     yield f"forecast            p = {_shown(plain)}   (psi {plain:.4f})"
     yield (f"its known bias      {bias * h:+.4f} in psi for an exponential tail ({bias:.5f} times the tail's scale {h:.4g}):"
            f" -log p is too {'small' if bias > 0 else 'large'} by a factor {math.exp(min(abs(bias * h), 700.0)):.4g}")
-    yield f"{'':20}that is what the line above errs by on average; the tail's scale is itself estimated, from the spacings"
+    yield f"{'':20}that is what the line above errs by on average, at the estimated scale; do not subtract it"
     yield f"debiased forecast   p = {_shown(better.estimate)}   (psi {better.estimate:.4f})"
-    yield (f"{'':20}another estimator, not the forecast less its bias: the k-th score plus the mean spacing times an exact "
-           "factor")
+    yield (f"{'':20}the one to use: without bias for such a tail; not the forecast less its bias, but another estimator: "
+           "the k-th score plus the mean spacing times an exact factor")
     yield (f"{percent + ' limits':20s}p = {_shown(better.lower)} to {_shown(better.upper)}   "
            f"(psi {better.lower:.4f} to {better.upper:.4f})")
     yield (f"{'':20}exact if the tail is exponential above the k-th score, which {n} queries can refute but not show; see "
            "tail")
+    if k < FEW:
+        yield (f"warning             k = {k}: the tail's scale comes from {k - 1} spacing{'s' * (k > 2)}, so that the limits "
+               "are wide, and nothing tells whether the tail is exponential there; take a larger k")
     yield from _diagnosis(scores.log_p, psi[:k], size)
     if scores.blank:
         first, count = scores.blank[0], len(scores.blank)

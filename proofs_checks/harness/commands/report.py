@@ -28,12 +28,15 @@ def command(origin: Path, out: Path | None) -> None:
         raise click.UsageError(f"{origin} does not exist; `refutable check` makes it (and partial.json when names are given)")
     try:
         report = json.loads(origin.read_text(encoding="utf-8"))
-        if report["schema"] != SCHEMA:
-            raise ValueError(f"schema is {report['schema']!r}, this program reads {SCHEMA!r}")
+        schema = report.get("schema") if isinstance(report, dict) else None
+        if schema != SCHEMA:
+            said = "no schema" if schema is None else f"schema {schema!r}"
+            raise ValueError(f"it has {said}, this program reads {SCHEMA!r}; `refutable check` writes such files")
         page = out or origin.with_suffix(".html")
         text = render(report, folder=origin.resolve().parent, page=page.resolve())
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = f"{error}" if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: {error}"
+        reason = f"{error}" if isinstance(error, ValueError | OSError) else \
+            f"the field {error} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
         raise click.UsageError(f"{origin} is not a report: {reason}") from error
     write_text(page, text)
     click.echo(f"{page} ({len(text.encode()) / 1e6:.2f} MB)")
