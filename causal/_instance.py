@@ -134,7 +134,10 @@ def read_effect(model: CausalModel, effect: Effect) -> Expression:
         codes = {n: model.code(n, v, "effect") for n, v in effect.items()}
         atoms = [Atom(n, model.domains[n][code]) for n, code in codes.items()]
         return Gate("and", tuple(atoms)) if len(atoms) > 1 else atoms[0]
-    parsed = parse_expression(effect) if isinstance(effect, str) else effect
+    try:
+        parsed = parse_expression(effect) if isinstance(effect, str) else effect
+    except CausalError as error:
+        raise CausalError(f"effect: {error}") from None
     return bind(parsed, model.domains, "effect")
 
 

@@ -52,22 +52,27 @@ _BINARY = {"&": (50, "and"), "&&": (50, "and"), "^": (40, "xor"), "|": (30, "or"
            "and": (15, "and"), "xor": (12, "xor"), "or": (10, "or")}
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
+def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+    """(kind, token, where it starts)."""
     at, end = 0, len(text.rstrip())
     while at < end:
         match = _TOKEN.match(text, at)
         if not match:
-            raise CausalError(f"cannot read {text[at:at + 20].strip()!r} in the expression {_short(text)!r}")
-        at = match.end()
+            at += len(text[at:]) - len(text[at:].lstrip())
+            raise CausalError(f"cannot read {text[at:at + 20].strip()!r}, {_place(text, at)}")
+        at, start = match.end(), match.start(str(match.lastgroup))
         kind, token = str(match.lastgroup), match[str(match.lastgroup)]
         if kind == "name" and token.lower() in _WORDS and token in (token.lower(), token.upper(), token.title()):
             kind, token = "op", token.lower()
-        yield ("name", token[1:-1]) if kind == "quoted" else (kind, token)
-    yield "end", ""
+        yield ("name", token[1:-1], start) if kind == "quoted" else (kind, token, start)
+    yield "end", "", end
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+def _place(text: str, at: int) -> str:
+    """The column, and the text or what is around it."""
+    first = max(0, min(at - 30, len(text) - 57))
+    shown = text if len(text) <= 60 else "..." * (first > 0) + text[first:first + 57] + "..." * (first + 57 < len(text))
+    return f"column {at + 1} of the expression {shown!r}"
 
 
 def parse_expression(text: str) -> Expression:
@@ -81,12 +86,16 @@ class _Parser:
     """Operator precedence with an explicit stack. Stack entries: (precedence, op, arity marker)."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.tokens, self.at = text, list(_tokens(text)), 0
+        self.text, self.at = text, 0
+        found = list(_tokens(text))
+        self.tokens, self.starts = [(kind, token) for kind, token, _ in found], [start for _, _, start in found]
+        self.open: list[int] = []  # where the parentheses that are not closed begin
         self.operands: list[tuple[Expression, int]] = []  # with its depth
         self.stack: list[tuple[int, str]] = []
 
-    def fail(self, why: str) -> CausalError:
-        return CausalError(f"{why} in the expression {_short(self.text)!r}")
+    def fail(self, why: str, at: int | None = None) -> CausalError:
+        """The error, at the token taken last unless `at` is given."""
+        return CausalError(f"{why}, {_place(self.text, self.starts[self.at - 1] if at is None else at)}")
 
     def take(self) -> tuple[str, str]:
         token = self.tokens[self.at]
@@ -112,7 +121,7 @@ class _Parser:
             elif kind == "end":
                 self.reduce(0)
                 if self.stack:
-                    raise self.fail("a parenthesis is not closed")
+                    raise self.fail("a parenthesis is not closed", self.open[-1])
                 return self.operands[0][0]
             else:
                 raise self.fail(f"an operator is missing before {token!r}")
@@ -122,8 +131,10 @@ class _Parser:
         if kind == "op" and token in ("~", "!", "not"):
             self.push_frame(20 if token == "not" and not after_symbol else 60, "not")
         elif kind == "op" and token == "(":
+            self.open.append(self.starts[self.at - 1])
             self.push_frame(-1, "(")
         elif kind == "name" and self.tokens[self.at] == ("op", "(") and token.lower() == "atleast":
+            self.open.append(self.starts[self.at - 1])
             self.at += 1
             self.push_frame(-1, f"atleast:{len(self.operands)}")
         elif kind == "op" and token in ("true", "false"):
@@ -206,6 +217,7 @@ class _Parser:
                 raise self.fail("',' belongs in atleast(k, ...) only")
             return True
         self.stack.pop()
+        self.open.pop()
         if frame.startswith("atleast:"):
             first = int(frame[8:])
             arguments = self.operands[first:]

@@ -113,12 +113,25 @@ def test_the_project_checker_reads_causal_certificates(rock: str, tmp_path: Path
     (("--context", "XX=1", "--effect", "BS=1"), "XX"), (("--context", "ST=2,BT=1", "--effect", "BS=1"), "'2'"),
     (("--context", "ST=1,BT=1", "--effect", "QQ=1"), "QQ"), (("--context", "none.json", "--effect", "BS=1"), "none.json"),
     (("--context", "ST=1,BT=1", "--effect", "BS=1", "--engine", "magic"), "magic"),
-    (("--context", "ST=1,=1", "--effect", "BS=1"), "NAME=VALUE")])
+    (("--context", "ST=1,=1", "--effect", "BS=1"), "NAME=VALUE"),
+    (("--others", "1", "--effect", "BS &"), "effect: something is missing at the end, column 5 of the expression 'BS &'"),
+    (("--others", "1", "--effect", "BS=1", "--definition", "original", "--certificate", "none.json"), "--certificate")])
 def test_wrong_use_is_exit_code_two_in_one_line(rock: str, arguments: tuple[str, ...], said: str) -> None:
     result = run(rock, *arguments)
     assert result.exit_code == 2
     assert said in result.stderr
     assert "Traceback" not in result.stderr
+    assert not result.stdout
+
+
+def test_a_list_in_json_is_one_cause_a_line(rock: str) -> None:
+    given = (rock, "--others", "1", "--effect", "BS=1", "--list", "--json")
+    told = [json.loads(line) for line in run(*given).stdout.splitlines()]
+    assert sorted(cause["variables"] for cause in told) == [["BS"], ["SH"], ["ST"]]
+    assert {"variables": ["ST"], "witness": {"ST": 0}, "contingency": {"BH": 0}} in told
+    cut = run(*given, "--limit", "1")
+    assert len(cut.stdout.splitlines()) == 1
+    assert "1 actual cause(s) found" in cut.stderr
 
 
 def test_an_unreadable_model_is_named(tmp_path: Path) -> None:

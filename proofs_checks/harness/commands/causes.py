@@ -21,7 +21,8 @@ LISTED = 20  # causes that are told in words unless --list
 @click.option("--effect", required=True, metavar="EVENT", help="Such as 'TOP=1' or 'A & W == tie'.")
 @click.option("--count", "output", flag_value="count", help="Print the number of causes only.")
 @click.option("--list", "output", flag_value="list", help="Print every cause, one a line.")
-@click.option("--json", "as_json", is_flag=True, help="JSON: every cause with its witness, or with --count what is counted.")
+@click.option("--json", "as_json", is_flag=True, help="JSON: every cause with its witness; with --list one a line as it "
+              "is found, with --count what is counted.")
 @click.option("--exclude", multiple=True, metavar="NAMES",
               help="Names that may not be in a cause; 'gates' for all but inputs, 'effect' for the effect's own variables.")
 @click.option("--candidates", multiple=True, metavar="NAMES", help="The only names that may be in a cause.")
@@ -40,13 +41,15 @@ def command(model: str, contexts: tuple[str, ...], others: str | None, effect: s
     most = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)  # counts of thousands of digits are printed
     try:
+        if certificate and options["definition"] != "modified":
+            raise CausalError(f"--certificate: there are certificates for --definition modified, not {options['definition']}")
         network = read_model(model)
         context = read_context(network, contexts, others)
         family = actual_causes(network, context, effect, **_arguments(network, effect, options))
-        if as_json:
+        if as_json and output != "list":
             _print_json(family, counted=output == "count")
         else:
-            _print(network, context, effect, family, output)
+            _print(network, context, effect, family, output, as_json)
         _write(network, context, effect, family, dot, svg, certificate)
     except (CausalError, OSError) as error:
         click.echo(f"refutable causes: {error}", err=True)
@@ -117,12 +120,12 @@ def _progress(family: Any) -> Iterator[Any]:
         click.echo("\r", err=True, nl=False)
 
 
-def _print(network: Any, context: dict[str, Any], effect: str, family: Any, output: str | None) -> None:
+def _print(network: Any, context: dict[str, Any], effect: str, family: Any, output: str | None, as_json: bool) -> None:
     if output == "count":
         click.echo(str(family.count) if family.complete else f"at least {family.count}")
     elif output == "list":
         for cause in _progress(family):
-            click.echo(" ".join(sorted(cause.variables)))
+            click.echo(json.dumps(_as_data(cause)) if as_json else " ".join(sorted(cause.variables)))
         if not family.complete:
             click.echo(_completeness(family), err=True)
     else:
@@ -136,9 +139,12 @@ def _print_json(family: Any, *, counted: bool) -> None:
     if counted:
         said |= {"min_size": family.min_size, "sizes": family.sizes(), "participation": family.participation()}
     else:
-        said["causes"] = [{"variables": sorted(c.variables), "witness": c.witness, "contingency": c.contingency}
-                          for c in _progress(family)]
+        said["causes"] = [_as_data(c) for c in _progress(family)]
     click.echo(json.dumps(said, indent=1))
+
+
+def _as_data(cause: Any) -> dict[str, Any]:
+    return {"variables": sorted(cause.variables), "witness": cause.witness, "contingency": cause.contingency}
 
 
 def _tell(network: Any, context: dict[str, Any], effect: str, family: Any) -> None:
