@@ -22,6 +22,7 @@ from proofs_checks._parent_identification import (
 from proofs_checks.engines import exhaustive, falsify, symbolic
 from proofs_checks.harness.judge import evidence
 from theory import parent_identification as thy
+from theory.claim import Conditions, without
 
 F = Fraction
 Sets = set[frozenset[int]]
@@ -35,11 +36,6 @@ class Principle(NamedTuple):
 
     given: Callable[[int, int], bool]
     answer: Callable[[Any], Sets]
-
-
-def all_of(*conditions: Callable[[int, int], bool]) -> Callable[[int, int], bool]:
-    """Every condition."""
-    return lambda kind, index: all(c(kind, index) for c in conditions)
 
 
 def the_parents(joint: Any) -> Sets:
@@ -73,10 +69,9 @@ def least_variance_of_all(joint: Any) -> Sets:
     return {s for s, value in found.items() if value == least}
 
 
-CONDITIONS = {"independent_noise": independent_noise, "minimality": minimality, "no_backward": no_backward}
-PRINCIPLE = Principle(all_of(*CONDITIONS.values()), the_parents)
-PRINCIPLES = {f"without_{name}": PRINCIPLE._replace(given=all_of(*(c for other, c in CONDITIONS.items() if other != name)))
-              for name in CONDITIONS} | {
+CONDITIONS = Conditions(independent_noise=independent_noise, minimality=minimality, no_backward=no_backward)
+PRINCIPLE = Principle(CONDITIONS, the_parents)
+PRINCIPLES = {f"without_{name}": without(PRINCIPLE, name) for name in CONDITIONS.parts} | {
     "smallest_admissible": PRINCIPLE._replace(answer=best(lambda s: len(s.variables))),
     "largest_variance": PRINCIPLE._replace(answer=best(lambda s: (-s.variance, len(s.variables)))),
     "independence_dropped": PRINCIPLE._replace(answer=least_variance_of_all),

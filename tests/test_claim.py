@@ -1,13 +1,16 @@
 """The records refuse what the rules forbid, naming the field."""
 from __future__ import annotations
 
+import inspect
 from dataclasses import FrozenInstanceError
 from typing import Any, NamedTuple
 
 import pytest
 import toy
+from sympy import Symbol
 
-from theory.claim import Claim, Paper, Source, Standing
+from proofs_checks.harness.registry import registry
+from theory.claim import Claim, Conditions, Paper, Source, Standing, without
 
 
 def test_a_claim_lists_its_variants():
@@ -83,3 +86,50 @@ def test_bad_papers_are_refused(changes, message):
     fields = {"slug": "toy", "title": "A toy", "arxiv": None, "topics": (), "read": "abstract"}
     with pytest.raises(ValueError, match=message):
         Paper(**{**fields, **changes})
+
+
+PARTS = Scaled(given=Conditions(defined=lambda x: x != 0, positive=lambda x: x > 0), factor=2)
+
+
+@pytest.mark.parametrize("dropped", [
+    PARTS._replace(given=Conditions(defined=PARTS.given.parts["defined"], positive=lambda x: x >= -2)),  # weakened only
+    PARTS._replace(given=lambda x: x != 0), PARTS._replace(given=Conditions()),
+    PARTS._replace(given=PARTS.given.without("defined")), PARTS._replace(given=Conditions(defined=lambda x: x != 1))])
+def test_conditions_lose_exactly_the_part_that_is_named(dropped):
+    with pytest.raises(ValueError, match=r"without_positive must drop the condition 'positive' of \['defined', 'positive'\]"):
+        toy.claim("parts", form=PARTS, hypotheses={"positive": "x > 0"},
+                  mutants={"without_positive": dropped, "other": PARTS._replace(factor=5)})
+
+
+def test_conditions_are_true_where_every_part_is_and_say_what_is_wrong():
+    assert [PARTS.given(x) for x in (-1, 0, 1)] == [False, False, True]
+    assert [without(PARTS, "positive").given(x) for x in (-1, 0, 1)] == [True, False, True]
+    assert Conditions()(3, 4) is True and Conditions(a=lambda x: True, b=lambda x: [])(1) is False
+    x = Symbol("x", real=True)
+    assert Conditions(low=lambda x: x > 1, high=lambda x: x < 3)(x) == (x > 1, x < 3)
+    assert str(inspect.signature(without(SINGLE, "positive").given)) == "(x)"
+    with pytest.raises(LookupError, match="name='small' must be one of the conditions defined, positive"):
+        PARTS.given.without("small")
+    with pytest.raises(LookupError, match="name='small' must be a part of the Conditions"):
+        without(PARTS, "small")
+    with pytest.raises(ValueError, match="positive=3 must be a function"):
+        Conditions(positive=3)
+
+
+SINGLE = Scaled(given=Conditions(positive=lambda x: x > 0), factor=2)
+
+
+def test_a_claim_says_which_condition_a_variant_drops_and_whether_that_is_sure():
+    made = toy.claim("sure", form=PARTS, hypotheses={"positive": "x > 0"},
+                     mutants={"without_positive": without(PARTS, "positive"), "other": PARTS._replace(factor=5)})
+    assert made.dropped("without_positive") == ("given", True)
+    assert made.dropped("other") is None and made.dropped("claim") is None
+    plain = toy.claim("unsure", form=SCALED, hypotheses={"positive": "x > 0"},
+                      mutants={"other": SCALED._replace(factor=5),
+                               "without_positive": SCALED._replace(given=lambda x: x >= -2)})
+    assert plain.dropped("without_positive") == ("given", False)
+
+
+def test_every_hypothesis_of_ours_is_dropped_by_its_name():
+    found = [c.dropped(v) for c in registry().values() for v in c.variants() if c.dropped(v)]
+    assert len(found) >= 39 and all(sure for _, sure in found)

@@ -23,7 +23,7 @@ from proofs_checks.harness.html._math import mathml
 from proofs_checks.harness.html._svg import inline_svg
 from proofs_checks.harness.html._words import small, witness
 from proofs_checks.harness.judge import Trial, evidence
-from theory.claim import Claim, Paper, Source, Standing
+from theory.claim import Claim, Conditions, Paper, Source, Standing, without
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" \\undefined"
 VOID = {"meta", "br", "wbr", "hr", "img"}
@@ -93,11 +93,11 @@ class Falls(NamedTuple):
 
 @pytest.fixture
 def sound() -> Claim[Any]:
-    form = Falls(toy.weight, lambda p, k: k >= 2)
+    form = Falls(toy.weight, Conditions(a_sample=lambda p, k: k >= 1, several=lambda p, k: k >= 2))
     found = toy.claim("sound", hypotheses={"several": r"k \ge 2"}, wording="", note="See `slope`.", form=form, mutants={
         "exponent_k": form._replace(weight=lambda p, k: k * (1 - p) ** k),
         "factor_dropped": form._replace(weight=lambda p, k: (1 - p) ** (k - 1)),
-        "without_several": form._replace(given=lambda p, k: k >= 1)})
+        "without_several": without(form, "several")})
 
     @evidence(found)
     def checks(form: Any):
@@ -144,7 +144,9 @@ def test_a_claim_is_shown_with_its_matrix_scope_hash_and_command(tmp_path: Path,
     assert {"toy", "toy.sound"} <= set(shown.ids) and "#toy.sound" in shown.links and "#toy" in shown.links
     for words in ("1 of 1 claims green", "3 of 3 false variants refuted", "the claim hold ✓ holds",
                   "exponent_k weight = lambda p, k: k * (1 - p) ** k fail ✗ refuted",
-                  "several: needed, the statement fails without it", "reconstructed for this project; not the authors' theorem",
+                  "several: needed, the statement fails without it; what stays: given = "
+                  "Conditions(a_sample=lambda p, k: k >= 1)",
+                  "reconstructed for this project; not the authors' theorem",
                   f"refutable check toy.sound --module {data['variants']['claim']['module']} --fresh", "25 cases",
                   "Only the abstract was read.", "No figure yet.", "See slope ."):
         assert words in shown.text, words

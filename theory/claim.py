@@ -1,17 +1,18 @@
-"""The records that say what is asserted: `Paper`, `Claim`, `Source`, `Standing`.
+"""The records that say what is asserted: `Paper`, `Claim`, `Source`, `Standing`; and `Conditions`, a hypothesis by its parts.
 
 A claim carries its own false variants (mutants). The records validate themselves and do nothing else;
 judging lives in `proofs_checks.harness.judge`."""
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-__all__ = ["Claim", "Paper", "Source", "Standing"]
+__all__ = ["Claim", "Conditions", "Paper", "Source", "Standing", "without"]
 
 F = TypeVar("F")
 Read = Literal["abstract", "opening", "full text"]
@@ -75,6 +76,55 @@ class Paper:
             raise ValueError(f"read={self.read!r} must be one of {', '.join(map(repr, get_args(Read)))}")
 
 
+class Conditions:
+    """What a statement supposes, by named parts: true of a case where every part is. Without parts it is always true.
+
+    >>> given = Conditions(defined=lambda x: x != 0, positive=lambda x: x > 0)
+    >>> given(-1), given.without("positive")(-1)
+    (False, True)
+
+    A part takes the case as the whole does, and is looked at where those before it are true. Parts that return relations
+    of symbols make the whole return the tuple of them. ValueError for a part that is no function."""
+
+    def __init__(self, **parts: Callable[..., Any]) -> None:
+        if wrong := [name for name, part in parts.items() if not callable(part)]:
+            raise ValueError(f"{wrong[0]}={parts[wrong[0]]!r} must be a function of the case")
+        self.parts: Mapping[str, Callable[..., Any]] = MappingProxyType(parts)
+        if parts:
+            self.__signature__ = inspect.signature(next(iter(parts.values())))
+
+    def __call__(self, *case: Any) -> Any:
+        if len(self.parts) == 1:
+            return next(iter(self.parts.values()))(*case)
+        relations = []
+        for part in self.parts.values():
+            found = part(*case)
+            if getattr(found, "free_symbols", None):
+                relations.append(found)
+            elif not found:
+                return False
+        return tuple(relations) or True
+
+    def without(self, name: str) -> Conditions:
+        """The same parts, all but one. LookupError if there is none of that name."""
+        if name not in self.parts:
+            raise LookupError(f"name={name!r} must be one of the conditions {', '.join(self.parts)}")
+        rest = Conditions(**{k: v for k, v in self.parts.items() if k != name})
+        rest.__signature__ = self.__signature__
+        return rest
+
+
+def without(form: F, name: str) -> F:
+    """A form with one condition dropped, and nothing else: in its field `given`, or in its field of the condition's name.
+
+    LookupError if neither field holds `Conditions` with a part of that name."""
+    for field_name in ("given", name):
+        found = getattr(form, field_name, None)
+        if isinstance(found, Conditions) and name in found.parts:
+            return form._replace(**{field_name: found.without(name)})  # type: ignore[attr-defined]
+    raise LookupError(f"name={name!r} must be a part of the Conditions in the field 'given' or {name!r} of {form!r}")
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Claim(Generic[F]):
     """One statement of a paper, with everything that could refute a check of it.
@@ -82,7 +132,9 @@ class Claim(Generic[F]):
     id           "slug.fact", with the slug of its paper
     statement    LaTeX of `form`, with its quantifiers
     hypotheses   name -> LaTeX; each has a variant `without_<name>`, among the mutants (it is needed) or in
-                 `also_true` (it is not): the form, a NamedTuple, with its field `given` (or `<name>`) changed only
+                 `also_true` (it is not): the form, a NamedTuple, with its field `given` (or `<name>`) changed only.
+                 Where that field holds `Conditions` the variant must be `without(form, name)`, so that exactly this
+                 condition goes; of any other function reports say what stands in its place, not that it is needed or not
     form         always TRUE: a callable, a value, or a NamedTuple of both; None when it is given at `@evidence`
     mutants      at least two FALSE variants of `form`
     also_true    variants that hold as well: hypotheses not needed, symmetries
@@ -132,6 +184,15 @@ class Claim(Generic[F]):
             raise LookupError(f"{self.id} has no variant {variant!r}; it has {', '.join(self.variants())}")
         return variant == "claim" or variant in self.also_true
 
+    def dropped(self, variant: str) -> tuple[str, bool] | None:
+        """For a variant `without_<hypothesis>`, the field of the form that it changes, and whether the form lacks exactly
+        that condition there: both are `Conditions`. None for other variants."""
+        hypothesis = variant.removeprefix("without_")
+        if hypothesis == variant or hypothesis not in self.hypotheses:
+            return None
+        changed, = _changed(self.form, self.variants()[variant])
+        return changed, isinstance(getattr(self.form, changed), Conditions)
+
 
 def check_variants(claim: Claim[Any]) -> None:
     """ValueError, naming the claim and the field, unless its variants obey the rules of `Claim`.
@@ -172,10 +233,20 @@ def _check_dropped(claim: Claim[Any], hypothesis: str) -> None:
                          f"{name} drops; got {form!r}")
     if type(variant) is not type(form):
         raise ValueError(f"{claim.id}: {name}={variant!r} must be a {type(form).__name__}, the form with one condition dropped")
-    changed = [field for field in fields if not _same(getattr(form, field), getattr(variant, field))]
+    changed = _changed(form, variant)
     if len(changed) != 1 or changed[0] not in allowed:
         raise ValueError(f"{claim.id}: {name} changes {', '.join(changed) or 'nothing'}; it must change "
                          f"{' or '.join(allowed)} only, as form._replace({allowed[0]}=...) does")
+    theirs, ours = (getattr(record, changed[0]) for record in (form, variant))
+    if isinstance(theirs, Conditions) and not (hypothesis in theirs.parts and isinstance(ours, Conditions)
+                                               and ours.parts == theirs.without(hypothesis).parts):
+        raise ValueError(f"{claim.id}: {name} must drop the condition {hypothesis!r} of {list(theirs.parts)} and keep the "
+                         f"others as they are, as without(form, {hypothesis!r}) does")
+
+
+def _changed(form: Any, variant: Any) -> list[str]:
+    """The fields in which a variant differs from the form."""
+    return [name for name in form._fields if not _same(getattr(form, name), getattr(variant, name))]
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -54,6 +54,7 @@ class Evidence:
     witness       where the statement fails (REFUTED only)
     certificate   a JSON-able mapping that `harness.recheck` accepts, or the path of one
     trusted_base  what must be trusted besides the re-checker
+    beyond        how often a case was met that only a dropped hypothesis excludes; counted by the judge on `without_<name>`
     seconds       wall time of the decision"""
 
     rung: Rung
@@ -65,6 +66,7 @@ class Evidence:
     certificate: Mapping[str, Any] | str | None = None
     trusted_base: tuple[str, ...] = ()
     seconds: float = 0.0
+    beyond: int = 0
 
     def __post_init__(self) -> None:
         for name, kind in (("rung", Rung), ("verdict", Verdict)):

@@ -25,7 +25,9 @@ from itertools import product
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from proofs_checks.harness.beyond import Watched
 from proofs_checks.harness.syntax import INSTALLED, ROOMS, Reference, syntax, template
+from theory.claim import Conditions
 
 __all__ = ["describe", "fingerprint"]
 
@@ -56,6 +58,10 @@ def describe(value: Any, _seen: Seen | None = None) -> Any:
 
 
 def _describe_object(value: Any, seen: Seen) -> Any:
+    if isinstance(value, Watched):  # the judge's own
+        return describe(value.weaker, seen)
+    if isinstance(value, Conditions):
+        return ["conditions", describe(dict(value.parts), seen)]
     if isinstance(value, ModuleType):
         return ["module", value.__name__]
     if isinstance(value, functools.partial):

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from proofs_checks.harness.beyond import counting, handed
 from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict, describe_error
 from proofs_checks.harness.modules import file_of
 from proofs_checks.harness.recheck import recheck
 from proofs_checks.harness.registry import evidence, find, registry
-from proofs_checks.harness.twin import twin
 from theory.claim import Claim
 
 __all__ = ["CLAIM_FAILS", "CLAIM_OPEN", "Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
@@ -132,11 +132,12 @@ class Trial:
         checks: list[Check] = []
         problem = None
         try:
-            for check in self.procedure(twin(self.claim.variants()[variant])):
+            form, watched = handed(self.claim, variant)
+            for check in self.procedure(form):
                 if not isinstance(check, Check):
                     problem = f"the procedure yielded {check!r}, which is not a Check"
                     break
-                checks.append(check)
+                checks.append(check if watched is None else counting(check, watched))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # the statement under test may raise anything, sys.exit included
@@ -194,11 +195,19 @@ class Trial:
                 refuted.append(check.engine)
         if skipped := sum(e is None for e in found):
             problems.append(f"not judged: {skipped} checks below {self.at_least.name} were left out")
+        if not problems and self.claim.dropped(variant) and not self._looks_beyond(variant):
+            problems.append("nothing was decided where only the dropped hypothesis fails: no case met it, no proof is about it")
         contradictions = self._contradictions(variant, refuted)
         if variant == "claim" and not problems:
             problems += [f"idle: {name} refutes no false variant: it distinguishes nothing" for name in self.idle()]
         return Outcome(ok=not problems and not contradictions, problems=(*problems, *contradictions), killed_by=None,
                        hash=self.hash(variant), evidence=tuple(found), contradictions=tuple(contradictions))
+
+    def _looks_beyond(self, variant: str) -> bool:
+        """Whether a check met cases outside the dropped hypothesis, or proves a statement that differs from the claim's."""
+        mine, theirs = self.run(variant).subjects, self.run("claim").subjects
+        return any(e is not None and (e.beyond or (e.rung >= Rung.CERTIFIED and one != other))
+                   for e, one, other in zip(self.decide(variant), mine, theirs, strict=True))
 
     def _kill(self, variant: str) -> Outcome:
         """A variant that is false: some check must refute it with a witness that separates it from the claim."""

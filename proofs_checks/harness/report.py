@@ -52,6 +52,7 @@ def variant_record(trial: Trial, variant: str) -> Record:
     form = trial.claim.form
     return {"claim": trial.claim.id, "variant": variant, "true": trial.claim.expected_true(variant), "ok": outcome.ok,
             "says": differences(None if variant == "claim" else form, trial.claim.variants()[variant]),
+            "drops": (trial.claim.dropped(variant) or ("", False))[1],
             "module": trial.module, "rungs": [c.rung.name for c in checks],
             "problems": problems, "killed_by": outcome.killed_by and outcome.killed_by.name,
             "hash": outcome.hash, "contradictions": list(outcome.contradictions), "evidence": rows,

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from proofs_checks.harness.syntax import syntax, without_docstring
+from theory.claim import Conditions
 
 __all__ = ["differences", "said"]
 
@@ -42,6 +43,8 @@ def _said(value: Any, depth: int) -> str:
         return f"partial({', '.join([said(value.func, depth - 1), *given])})"
     if isinstance(value, Fraction):
         return str(value)
+    if isinstance(value, Conditions):
+        return f"Conditions({', '.join(f'{k}={said(v, depth - 1)}' for k, v in value.parts.items())})"
     if isinstance(value, tuple) and depth:
         names = getattr(value, "_fields", None)
         inside = [said(v, depth - 1) for v in value]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
 from theory.failure_forecast._debiased import pivot_cdf
 from theory.failure_forecast._paper import PAPER, harmonic
 
@@ -54,7 +54,7 @@ class Record(NamedTuple):
     given: Callable[[bool], bool]
 
 
-_EXCHANGE = Record(chance=lambda n, size: Fraction(size, n + size), given=lambda distinct: distinct)
+_EXCHANGE = Record(chance=lambda n, size: Fraction(size, n + size), given=Conditions(no_ties=lambda distinct: distinct))
 
 record_chance = Claim(
     id="failure_forecast.record_chance", paper=PAPER, source=Source.PUBLIC, standing=Standing.HOLDS,
@@ -62,7 +62,7 @@ record_chance = Claim(
               r" \frac{N}{n+N}",
     hypotheses={"no_ties": r"\text{ties have probability } 0"},
     form=_EXCHANGE,
-    mutants={"without_no_ties": _EXCHANGE._replace(given=lambda distinct: True),
+    mutants={"without_no_ties": without(_EXCHANGE, "no_ties"),
              "ratio": _EXCHANGE._replace(chance=lambda n, size: min(Fraction(1), Fraction(size, n))),
              "even": _EXCHANGE._replace(chance=lambda n, size: Fraction(1, 2)),
              "complement": _EXCHANGE._replace(chance=lambda n, size: Fraction(n, n + size))},

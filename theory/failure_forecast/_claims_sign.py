@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
 from theory.failure_forecast._paper import PAPER, harmonic
 
 __all__ = ["Curvature", "Over", "Overshoot", "Scenario", "curved_tails", "how_often", "over_prediction",
@@ -23,7 +23,7 @@ class Over(NamedTuple):
     sign: int
 
 
-_QUANTILE = Over(target=lambda size, log: log(size), given=lambda k, n, size: size >= n, sign=1)
+_QUANTILE = Over(target=lambda size, log: log(size), given=Conditions(extrapolates=lambda k, n, size: size >= n), sign=1)
 
 over_prediction = Claim(
     id="failure_forecast.over_prediction", paper=PAPER, source=Source.RECONSTRUCTION,
@@ -33,7 +33,7 @@ over_prediction = Claim(
     hypotheses={"extrapolates": r"N \ge n"},
     form=_QUANTILE,
     as_stated=_QUANTILE._replace(target=lambda size, log: harmonic(size)),
-    mutants={"without_extrapolates": _QUANTILE._replace(given=lambda k, n, size: True),
+    mutants={"without_extrapolates": without(_QUANTILE, "extrapolates"),
              "under_predicts": _QUANTILE._replace(sign=-1),
              "expected_maximum": _QUANTILE._replace(target=lambda size, log: harmonic(size)),
              "by_a_half": _QUANTILE._replace(target=lambda size, log: log(size) + Fraction(1, 2))},
@@ -81,14 +81,16 @@ class Curvature(NamedTuple):
     given: Function
 
 
+_CONCAVE = Curvature(given=Conditions(concave=lambda slopes: all(a >= b for a, b in itertools.pairwise(slopes))))
+
 curved_tails = Claim(
     id="failure_forecast.curved_tails", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"k = 2,\ h\ \text{concave and increasing}:\quad \hat Q(h(x)) \ge h(\hat Q(x))\ \text{for } N \ge n"
               r",\ \text{so}\ \mathbb{P}(\hat Q_h > Q_h) \ge \mathbb{P}(\hat Q > Q)",
     hypotheses={"concave": r"h\ \text{concave, i.e. the log-survival of } h(x)\ \text{is concave}"},
-    form=Curvature(given=lambda slopes: all(a >= b for a, b in itertools.pairwise(slopes))),
-    as_stated=Curvature(given=lambda slopes: True),
-    mutants={"without_concave": Curvature(given=lambda slopes: True),
+    form=_CONCAVE,
+    as_stated=without(_CONCAVE, "concave"),
+    mutants={"without_concave": without(_CONCAVE, "concave"),
              "convex": Curvature(given=lambda slopes: all(a <= b for a, b in itertools.pairwise(slopes))),
              "flatter_at_the_end": Curvature(given=lambda slopes: slopes[0] >= slopes[-1])},
     wording="Two scores over-predict at least as often as under an exponential tail.",

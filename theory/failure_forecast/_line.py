@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
 from theory.failure_forecast._paper import PAPER
 
 __all__ = ["Invariance", "Monotone", "forecast_formula", "forecast_gradient", "loss_invariance", "raising_the_worst"]
@@ -43,7 +43,7 @@ class Monotone(NamedTuple):
     given: Function
 
 
-_FREE = Monotone(given=lambda height, fitted: True)
+_HIGH = Monotone(given=Conditions(not_far_below=lambda height, fitted: 2 * height >= fitted))
 
 raising_the_worst = Claim(
     id="failure_forecast.raising_the_worst", paper=PAPER, source=Source.RECONSTRUCTION,
@@ -51,9 +51,9 @@ raising_the_worst = Claim(
     statement=r"s = S_{xx}/|S_{xy}|,\ \log N + \bar y \ge 0:\quad x_1 - \bar x \ge \tfrac12 s\,|y_1 - \bar y|"
               r"\implies \frac{\partial \hat Q}{\partial x_1} > 0",
     hypotheses={"not_far_below": r"x_1 - \bar x \ge \tfrac12 s\,|y_1 - \bar y|"},
-    form=Monotone(given=lambda height, fitted: 2 * height >= fitted),
-    as_stated=_FREE,
-    mutants={"without_not_far_below": _FREE,
+    form=_HIGH,
+    as_stated=without(_HIGH, "not_far_below"),
+    mutants={"without_not_far_below": without(_HIGH, "not_far_below"),
              "a_third": Monotone(given=lambda height, fitted: 3 * height >= fitted),
              "above_zero": Monotone(given=lambda height, fitted: height >= 0)},
     wording="A worse worst score means a worse forecast.",

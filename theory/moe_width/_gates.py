@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Paper, Source, Standing
+from theory.claim import Claim, Conditions, Paper, Source, Standing, without
 
 __all__ = ["PAPER", "Bound", "Choice", "Gate", "Lone", "Slopes", "Sum", "gradient_bound", "lone_expert", "router_gradient",
            "threshold_rule", "zero_sum"]
@@ -148,15 +148,15 @@ def _distinct(r: Sequence[Any]) -> bool:
     return len(set(r)) == len(r)
 
 
-_THRESHOLD = Choice(rule=_at_least_the_kth, given=_distinct)
+_THRESHOLD = Choice(rule=_at_least_the_kth, given=Conditions(distinct=_distinct))
 
 threshold_rule = Claim(
     id="moe_width.threshold_rule", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"r_1, \dots, r_E\ \text{distinct} \implies \#\{e : r_e \ge r_{(K)}\} = K",
     hypotheses={"distinct": r"r_e \ne r_j\ \text{for}\ e \ne j"},
     form=_THRESHOLD,
-    as_stated=_THRESHOLD._replace(given=lambda r: True),
-    mutants={"without_distinct": _THRESHOLD._replace(given=lambda r: True),
+    as_stated=without(_THRESHOLD, "distinct"),
+    mutants={"without_distinct": without(_THRESHOLD, "distinct"),
              "strictly_above": _THRESHOLD._replace(rule=lambda r, k: [e for e, v in enumerate(r) if v > sorted(r)[-k]]),
              "largest_distinct": Choice(  # the threshold among the values instead of among the experts
                  rule=lambda r, k: [e for e, v in enumerate(r) if v >= sorted(set(r))[-min(k, len(set(r)))]],

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
 from theory.moe_width._gates import PAPER
 
 __all__ = ["Breaking", "Collapse", "Convergence", "Equivalence", "Freeze", "Permutation", "Sparse", "Trilemma", "adam_collapse",
@@ -23,7 +23,7 @@ class Permutation(NamedTuple):
     given: Callable[[bool], bool]
 
 
-_EQUIVARIANT = Permutation(permuted=("V", "a", "w"), given=lambda tied: not tied)
+_EQUIVARIANT = Permutation(permuted=("V", "a", "w"), given=Conditions(no_ties=lambda tied: not tied))
 
 permutation = Claim(
     id="moe_width.permutation", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
@@ -31,7 +31,7 @@ permutation = Claim(
               r" every } t \text{, gate and optimiser, where no logits tie}",
     hypotheses={"no_ties": r"r_e \ne r_j\ \text{where a Top-}K\text{ mask is taken}"},
     form=_EQUIVARIANT,
-    mutants={"without_no_ties": _EQUIVARIANT._replace(given=lambda tied: True),
+    mutants={"without_no_ties": without(_EQUIVARIANT, "no_ties"),
              "router_left_out": _EQUIVARIANT._replace(permuted=("V", "a")),
              "readout_left_out": _EQUIVARIANT._replace(permuted=("V", "w"))},
     note="So exchangeable experts stay exchangeable in law, at every width. That alone is no collapse: Top-K has it too. "
@@ -107,7 +107,8 @@ class Freeze(NamedTuple):
     given: Callable[[int], bool]
 
 
-_FROZEN = Freeze(narrow=Fraction(55, 100), wide=Fraction(88, 100), given=lambda c: c == 0)
+_FROZEN = Freeze(narrow=Fraction(55, 100), wide=Fraction(88, 100),
+                 given=Conditions(a_rate=lambda c: c in (0, 1), undecayed_rate=lambda c: c == 0))
 
 freeze = Claim(
     id="moe_width.freeze", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
@@ -115,8 +116,8 @@ freeze = Claim(
               r"\text{ after one update}\bigr) = 0.55 \pm 0.08\ \text{at } n = 512,\ 0.88 \pm 0.08\ \text{at } n = 4096",
     hypotheses={"undecayed_rate": r"c = 0:\ \text{the learning rate does not decay like } 1/n"},
     form=_FROZEN,
-    as_stated=_FROZEN._replace(given=lambda c: c in (0, 1)),
-    mutants={"without_undecayed_rate": _FROZEN._replace(given=lambda c: c in (0, 1)),
+    as_stated=without(_FROZEN, "undecayed_rate"),
+    mutants={"without_undecayed_rate": without(_FROZEN, "undecayed_rate"),
              "decayed_rate_only": _FROZEN._replace(given=lambda c: c == 1),
              "as_at_512": _FROZEN._replace(wide=_FROZEN.narrow),
              "as_at_4096": _FROZEN._replace(narrow=_FROZEN.wide),
@@ -157,29 +158,29 @@ class Collapse(NamedTuple):
     given: Callable[[Any], bool]
 
 
-_COLLAPSE = Collapse(exponent=-HALF, given=lambda exchangeable: exchangeable)
+_COLLAPSE = Collapse(exponent=-HALF, given=Conditions(exchangeable=lambda exchangeable: exchangeable))
 
 collapse = Claim(
     id="moe_width.collapse", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"\text{mup, softmax, SGD, exchangeable experts, } t = 5:\ f_e - f_j \sim n^{-1/2}",
     hypotheses={"exchangeable": r"\text{all experts have one law at the start, and one learning rate}"},
     form=_COLLAPSE,
-    as_stated=_COLLAPSE._replace(given=lambda exchangeable: True),
-    mutants={"without_exchangeable": _COLLAPSE._replace(given=lambda exchangeable: True),
+    as_stated=without(_COLLAPSE, "exchangeable"),
+    mutants={"without_exchangeable": without(_COLLAPSE, "exchangeable"),
              "specialises": _COLLAPSE._replace(exponent=Fraction(0)),
              "linearly": _COLLAPSE._replace(exponent=Fraction(-1))},
     wording="Maximal update with soft routing and a softmax gate makes the experts collapse to one distribution.",
     note="Learning rates of 0.5, 1, 1.5 and 2 an expert restore a distance of order 1.")
 
-_FIVE = Collapse(exponent=-HALF, given=lambda t: t <= 5)
+_FIVE = Collapse(exponent=-HALF, given=Conditions(early=lambda t: t <= 5))
 
 late_specialisation = Claim(
     id="moe_width.late_specialisation", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.CONVENTION_DEPENDENT,
     statement=r"\text{mup, softmax, SGD, rate } 6,\ t \in \{3, 5\}:\ f_e - f_j \sim n^{-1/2}\ \text{over } 32 \le n \le 512",
     hypotheses={"early": r"t \in \{3, 5\},\ \text{not } 20 \text{ or } 40"},
     form=_FIVE,
-    as_stated=_FIVE._replace(given=lambda t: True),
-    mutants={"without_early": _FIVE._replace(given=lambda t: True),
+    as_stated=without(_FIVE, "early"),
+    mutants={"without_early": without(_FIVE, "early"),
              "until_thirty": _FIVE._replace(given=lambda t: t <= 30),
              "specialises": _FIVE._replace(exponent=Fraction(0))},
     wording="Soft-routed experts collapse, at whatever time one looks.",
@@ -197,7 +198,7 @@ class AdamCollapse(NamedTuple):
     given: Callable[[float], bool]
 
 
-_EPSILON = AdamCollapse(exponent=-HALF, given=lambda epsilon: epsilon >= 0.1)
+_EPSILON = AdamCollapse(exponent=-HALF, given=Conditions(epsilon=lambda epsilon: epsilon >= 0.1))
 
 adam_collapse = Claim(
     id="moe_width.adam_collapse", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.NEEDS_HYPOTHESIS,
@@ -205,8 +206,8 @@ adam_collapse = Claim(
               r" n^{-1/2}",
     hypotheses={"epsilon": r"\varepsilon_0 = 0.1\ \text{in units of } n \times \text{gradient, not } 0 \text{ or } 10^{-3}"},
     form=_EPSILON,
-    as_stated=_EPSILON._replace(given=lambda epsilon: True),
-    mutants={"without_epsilon": _EPSILON._replace(given=lambda epsilon: True),
+    as_stated=without(_EPSILON, "epsilon"),
+    mutants={"without_epsilon": without(_EPSILON, "epsilon"),
              "any_positive": _EPSILON._replace(given=lambda epsilon: epsilon > 0),
              "specialises": _EPSILON._replace(exponent=Fraction(0))},
     wording="Experts collapse under maximal update, trained with SGD and with Adam.",
@@ -223,7 +224,7 @@ class Trilemma(NamedTuple):
     given: Callable[[bool], bool]
 
 
-_PRODUCT = Trilemma(exponent=-HALF, gate="softmax", given=lambda exchangeable: exchangeable)
+_PRODUCT = Trilemma(exponent=-HALF, gate="softmax", given=Conditions(exchangeable=lambda exchangeable: exchangeable))
 
 trilemma = Claim(
     id="moe_width.trilemma", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
@@ -231,8 +232,8 @@ trilemma = Claim(
               r"\ \text{for each of } \gamma = \tfrac12, \tfrac34, 1",
     hypotheses={"exchangeable": r"\text{all experts have one law at the start, and one learning rate}"},
     form=_PRODUCT,
-    as_stated=_PRODUCT._replace(given=lambda exchangeable: True),
-    mutants={"without_exchangeable": _PRODUCT._replace(given=lambda exchangeable: True),
+    as_stated=without(_PRODUCT, "exchangeable"),
+    mutants={"without_exchangeable": without(_PRODUCT, "exchangeable"),
              "all_three_at_once": _PRODUCT._replace(exponent=Fraction(0)),
              "topk": _PRODUCT._replace(gate="topk_renorm")},
     also_true={"sigmoid": _PRODUCT._replace(gate="sigmoid")},

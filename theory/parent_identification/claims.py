@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Paper, Source, Standing
+from theory.claim import Claim, Conditions, Paper, Source, Standing, without
 from theory.parent_identification._exact import anm_condition
 
 __all__ = ["PAPER", "density_condition", "exceptional_laws", "fourth_order", "gaussian_chain", "gaussian_child",
@@ -214,7 +214,7 @@ def witnessed(pieces: Any) -> bool:
     return any(factor for _, (factor, _, _) in pieces)
 
 
-NULL = Family(lambda p: connected(p) and analytic(p) and witnessed(p), False)
+NULL = Family(Conditions(connected=connected, analytic=analytic, witness=witnessed), False)
 null_set = Claim(
     id="parent_identification.null_set", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"\Theta \text{ open, connected};\ \Delta \text{ real-analytic};\ \Delta(\theta_0) \ne 0 \Rightarrow"
@@ -222,11 +222,11 @@ null_set = Claim(
     hypotheses={"connected": r"\Theta \text{ is connected}", "analytic": r"\Delta \text{ is real-analytic on } \Theta",
                 "witness": r"\exists \theta_0:\ \Delta(\theta_0) \ne 0"},
     form=NULL,
-    mutants={"without_connected": NULL._replace(given=lambda p: analytic(p) and witnessed(p)),
-             "without_analytic": NULL._replace(given=lambda p: connected(p) and witnessed(p)),
-             "without_witness": NULL._replace(given=lambda p: connected(p) and analytic(p)),
+    mutants={"without_connected": without(NULL, "connected"),
+             "without_analytic": without(NULL, "analytic"),
+             "without_witness": without(NULL, "witness"),
              "empty": NULL._replace(empty=True)},
-    as_stated=NULL._replace(given=lambda p: analytic(p) and witnessed(p)),
+    as_stated=without(NULL, "connected"),
     wording="In a finite-dimensional analytic model class, one identifiable model makes the exceptional parameters a null set.",
     note="Judged on piecewise polynomials of one parameter. A witness speaks for its own graph and its own connected piece of"
          " parameters; being smooth is not enough. Null is not empty (c = 1 above), and near-violations have positive measure.")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
 from theory.pass_at_k._exact import PAPER, rho
 
 __all__ = ["Estimator", "centring_scale", "unbiased_estimator", "unbiased_gradient"]
@@ -27,7 +27,8 @@ def _product(n: int, c: int, k: int) -> Fraction:
     return 1 - kept
 
 
-_UNBIASED = Estimator(estimate=rho, given=lambda n, k: n >= k)
+_UNBIASED = Estimator(estimate=rho, given=Conditions(a_sample=lambda n, k: n >= 1,
+                                                             enough_samples=lambda n, k: n >= k))
 
 unbiased_estimator = Claim(
     id="pass_at_k.unbiased_estimator", paper=PAPER, source=Source.PUBLIC, standing=Standing.HOLDS,
@@ -35,7 +36,7 @@ unbiased_estimator = Claim(
               r" \mathbb{E}\Bigl[1 - \tbinom{n-C}{k} / \tbinom{n}{k}\Bigr] = 1 - (1-p)^k",
     hypotheses={"enough_samples": r"n \ge k"},
     form=_UNBIASED,
-    mutants={"without_enough_samples": _UNBIASED._replace(given=lambda n, k: n >= 1),  # wide-spread code returns 1
+    mutants={"without_enough_samples": without(_UNBIASED, "enough_samples"),  # wide-spread code returns 1
              "plug_in": _UNBIASED._replace(estimate=lambda n, c, k: 1 - (1 - Fraction(c, n)) ** k),
              "zero_without_k_failures": _UNBIASED._replace(
                  estimate=lambda n, c, k: rho(n, c, k) if n - c >= k else Fraction(0)),

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
 from theory.pass_at_k._exact import PAPER, Prompt, agreements, dot, kernels, sign_changes, split
 
 __all__ = ["Beyond", "Condition", "Degradation", "Diagonal", "Identity", "Persistence", "conflict_identity",
@@ -57,7 +57,7 @@ def _covariance(mass: Sequence[Any], u: Sequence[Any], v: Sequence[Any]) -> Any:
 
 
 _SPLIT = Identity(inner=lambda w, a, q: _mean(q, w) * _mean(q, a) + _covariance(q, w, a),
-                  given=lambda q: sum(q) == 1)
+                  given=Conditions(total_mass=lambda q: sum(q) == 1))
 
 conflict_identity = Claim(
     id="pass_at_k.conflict_identity", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
@@ -65,7 +65,7 @@ conflict_identity = Claim(
               r"\quad |\nabla J_1|^2 = \mathbb{E}[a],\quad a(x) = \langle\nabla p(x), \nabla J_1\rangle",
     hypotheses={"total_mass": r"\sum_x q(x) = 1"},
     form=_SPLIT,
-    mutants={"without_total_mass": _SPLIT._replace(given=lambda q: True),
+    mutants={"without_total_mass": without(_SPLIT, "total_mass"),
              "covariance_dropped": _SPLIT._replace(inner=lambda w, a, q: _mean(q, w) * _mean(q, a)),
              "covariance_subtracted": _SPLIT._replace(
                  inner=lambda w, a, q: _mean(q, w) * _mean(q, a) - _covariance(q, w, a)),
@@ -82,7 +82,7 @@ class Diagonal(NamedTuple):
 
 
 _ALONE = Diagonal(lower=lambda q, w, squares, first: sum(m * m * v * s for m, v, s in zip(q, w, squares, strict=True)),
-                  given=lambda prompts: all(kappa >= 0 for kappa in kernels(prompts)))
+                  given=Conditions(no_negative_pair=lambda prompts: all(kappa >= 0 for kappa in kernels(prompts))))
 
 
 def _neighbours(prompts: Sequence[Prompt]) -> bool:
@@ -96,7 +96,7 @@ interference_needed = Claim(
               r"\langle\nabla J_k, \nabla J_1\rangle \ge \sum_x q(x)^2 w_k(p(x)) |\nabla p(x)|^2 \ge 0",
     hypotheses={"no_negative_pair": r"\kappa(x,x') \ge 0\ \text{for all}\ x \ne x'"},
     form=_ALONE,
-    mutants={"without_no_negative_pair": _ALONE._replace(given=lambda prompts: True),
+    mutants={"without_no_negative_pair": without(_ALONE, "no_negative_pair"),
              "neighbours_only": _ALONE._replace(given=_neighbours),
              "on_average": _ALONE._replace(given=lambda prompts: sum(kernels(prompts)) >= 0),
              "mean_weight_times_square": _ALONE._replace(lower=lambda q, w, squares, first: _mean(q, w) * first)},
@@ -144,7 +144,7 @@ def _average(values: Sequence[Any]) -> Any:
 
 
 _CERTAIN = Beyond(beyond=lambda against, rest, k: _exceeds(*_groups(against, rest), k - 1),
-                  given=lambda prompts: _both(prompts) and _separated(prompts))
+                  given=Conditions(both=_both, separated=_separated))
 _K_STAR = r"k^* = 1 + \frac{\ln\frac{(1-q)A}{q\delta}}{\ln\frac{1-p_H}{1-p_E}}"
 
 conflict_threshold = Claim(
@@ -153,7 +153,7 @@ conflict_threshold = Claim(
               r" \implies \langle\nabla J_k, \nabla J_1\rangle < 0\ \text{for every}\ k > " + _K_STAR,
     hypotheses={"separated": r"p_H < p_E"},
     form=_CERTAIN,
-    mutants={"without_separated": _CERTAIN._replace(given=_both),
+    mutants={"without_separated": without(_CERTAIN, "separated"),
              "one_dropped": _CERTAIN._replace(beyond=lambda against, rest, k: _exceeds(*_groups(against, rest), k)),
              "largest_disagreement": _CERTAIN._replace(
                  beyond=lambda against, rest, k: _exceeds(*_groups(against, rest, worst=max), k - 1)),
@@ -168,7 +168,7 @@ conflict_threshold = Claim(
     note="A sufficient condition; k* >= 1 because E[a] >= 0. With E[|a|; H] and E[a; rest] in place of q delta and "
          "(1-q) A the threshold is smaller and still holds.")
 
-_EXACT = _CERTAIN._replace(given=lambda prompts: len(prompts) == 2 and _both(prompts) and _separated(prompts))
+_EXACT = _CERTAIN._replace(given=Conditions(two_prompts=lambda prompts: len(prompts) == 2, both=_both, separated=_separated))
 
 two_prompt_threshold = Claim(
     id="pass_at_k.two_prompt_threshold", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
@@ -176,8 +176,8 @@ two_prompt_threshold = Claim(
               + _K_STAR,
     hypotheses={"two_prompts": r"m = 2", "separated": r"p_H < p_E"},
     form=_EXACT,
-    mutants={"without_two_prompts": _EXACT._replace(given=lambda prompts: _both(prompts) and _separated(prompts)),
-             "without_separated": _EXACT._replace(given=lambda prompts: len(prompts) == 2 and _both(prompts)),
+    mutants={"without_two_prompts": without(_EXACT, "two_prompts"),
+             "without_separated": without(_EXACT, "separated"),
              "one_dropped": _EXACT._replace(beyond=lambda against, rest, k: _exceeds(*_groups(against, rest), k)),
              "at_the_threshold": _EXACT._replace(
                  beyond=lambda against, rest, k: _exceeds(*_groups(against, rest), k - 1, strictly=False))})
@@ -198,8 +198,9 @@ class Degradation(NamedTuple):
 
 _FALLS = Degradation(limit=lambda c, smooth, s: 2 * c / (smooth * s),
                      fall=lambda c, smooth, s: c * c / (2 * smooth * s),
-                     gain=lambda smooth: 2 / smooth, smooth=lambda curvature, smooth: abs(curvature) <= smooth,
-                     conflict=lambda inner: inner < 0)
+                     gain=lambda smooth: 2 / smooth,
+                     smooth=Conditions(smooth=lambda curvature, smooth: abs(curvature) <= smooth),
+                     conflict=Conditions(conflict=lambda inner: inner < 0))
 
 degradation = Claim(
     id="pass_at_k.degradation", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
@@ -210,8 +211,8 @@ degradation = Claim(
     hypotheses={"smooth": r"|\nabla^2 J_1| \le L,\ |\nabla^2 J_k| \le L_k",
                 "conflict": r"\langle\nabla J_1, \nabla J_k\rangle < 0"},
     form=_FALLS,
-    mutants={"without_smooth": _FALLS._replace(smooth=lambda curvature, smooth: True),
-             "without_conflict": _FALLS._replace(conflict=lambda inner: inner != 0),
+    mutants={"without_smooth": without(_FALLS, "smooth"),
+             "without_conflict": without(_FALLS, "conflict"),
              "limit_doubled": _FALLS._replace(limit=lambda c, smooth, s: 4 * c / (smooth * s)),
              "fall_doubled": _FALLS._replace(fall=lambda c, smooth, s: c * c / (smooth * s)),
              "gain_doubled": _FALLS._replace(gain=lambda smooth: 4 / smooth)},
@@ -244,7 +245,7 @@ class Persistence(NamedTuple):
     given: Callable[[Sequence[Prompt]], bool]
 
 
-_STATED = Persistence(given=lambda prompts: True)
+_ONCE = Persistence(given=Conditions(one_change=lambda prompts: _changes(prompts) <= 1))
 
 conflict_persists = Claim(
     id="pass_at_k.conflict_persists", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.REFUTED_AS_STATED,
@@ -252,9 +253,9 @@ conflict_persists = Claim(
               r"\langle\nabla J_k, \nabla J_1\rangle < 0 \implies \langle\nabla J_{k'}, \nabla J_1\rangle < 0"
               r"\ \text{for every}\ k' > k",
     hypotheses={"one_change": r"a\ \text{changes sign at most once in the order of}\ p"},
-    form=Persistence(given=lambda prompts: _changes(prompts) <= 1),
-    as_stated=_STATED,
-    mutants={"without_one_change": _STATED,
+    form=_ONCE,
+    as_stated=without(_ONCE, "one_change"),
+    mutants={"without_one_change": without(_ONCE, "one_change"),
              "two_changes": Persistence(given=lambda prompts: _changes(prompts) <= 2),
              "easiest_agrees": Persistence(given=lambda prompts: max(_by_success(prompts))[1] > 0)},
     wording="Once pass@k conflicts with pass@1, it does so for every larger k.",
@@ -270,7 +271,7 @@ class Condition(NamedTuple):
 
 
 _HARDER = Condition(holds=lambda q, square, kappa: q * square + (1 - q) * kappa < 0,
-                    given=lambda prompts: prompts[0].success < prompts[1].success)
+                    given=Conditions(harder=lambda prompts: prompts[0].success < prompts[1].success))
 
 interference_implies_conflict = Claim(
     id="pass_at_k.interference_implies_conflict", paper=PAPER, source=Source.RECONSTRUCTION,
@@ -280,7 +281,7 @@ interference_implies_conflict = Claim(
     hypotheses={"harder": r"p_H < p_E"},
     form=_HARDER,
     as_stated=_HARDER._replace(holds=lambda q, square, kappa: kappa < 0),
-    mutants={"without_harder": _HARDER._replace(given=lambda prompts: True),
+    mutants={"without_harder": without(_HARDER, "harder"),
              "kappa_negative": _HARDER._replace(holds=lambda q, square, kappa: kappa < 0),
              "masses_swapped": _HARDER._replace(holds=lambda q, square, kappa: (1 - q) * square + q * kappa < 0),
              "masses_dropped": _HARDER._replace(holds=lambda q, square, kappa: square + kappa < 0)},

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
 from theory.pass_at_k._exact import PAPER
 
 __all__ = ["Constants", "Reweighting", "Smoothness", "Threshold", "gradient_weight", "reweighting", "smoothness",
@@ -31,8 +31,9 @@ class Reweighting(NamedTuple):
     given: Callable[[int], bool]
 
 
+_SEVERAL = Conditions(a_sample=lambda k: k >= 1, several_samples=lambda k: k >= 2)
 _FALLING = Reweighting(weight=lambda p, k: k * (1 - p) ** (k - 1),
-                       decay=lambda p, k: -(k - 1) * k * (1 - p) ** (k - 1), given=lambda k: k >= 2)
+                       decay=lambda p, k: -(k - 1) * k * (1 - p) ** (k - 1), given=_SEVERAL)
 
 reweighting = Claim(
     id="pass_at_k.reweighting", paper=PAPER, source=Source.ABSTRACT, standing=Standing.HOLDS,
@@ -40,7 +41,7 @@ reweighting = Claim(
               r" (1-p)\,w_k'(p) = -(k-1)\,w_k(p)",
     hypotheses={"several_samples": r"k \ge 2"},
     form=_FALLING,
-    mutants={"without_several_samples": _FALLING._replace(given=lambda k: k >= 1),  # w_1 = 1 is constant
+    mutants={"without_several_samples": without(_FALLING, "several_samples"),  # w_1 = 1 is constant
              "decay_sign": _FALLING._replace(decay=lambda p, k: (k - 1) * k * (1 - p) ** (k - 1)),
              "towards_high_success": _FALLING._replace(weight=lambda p, k: k * p ** (k - 1),
                                                        decay=lambda p, k: (1 - p) * (k - 1) * k * p ** (k - 2)),
@@ -56,7 +57,7 @@ class Threshold(NamedTuple):
     given: Callable[[int], bool]
 
 
-_ABOVE_ONE = Threshold(weight=lambda p, k: k * (1 - p) ** (k - 1), given=lambda k: k >= 2,
+_ABOVE_ONE = Threshold(weight=lambda p, k: k * (1 - p) ** (k - 1), given=_SEVERAL,
                        exponent=lambda k: -1 / (k - 1) if k != 1 else -1)  # every power of 1 is 1, whatever stands here
 
 weight_threshold = Claim(
@@ -67,7 +68,7 @@ weight_threshold = Claim(
     mutants={"exponent_1_over_k": _ABOVE_ONE._replace(exponent=lambda k: -1 / k),
              "one_over_k": _ABOVE_ONE._replace(exponent=lambda k: -1),  # p < 1 - 1/k: true at k = 2 only
              "weight_exponent_k": _ABOVE_ONE._replace(weight=lambda p, k: k * (1 - p) ** k)},
-    also_true={"without_several_samples": _ABOVE_ONE._replace(given=lambda k: k >= 1)},  # w_1 = 1 nowhere exceeds 1
+    also_true={"without_several_samples": without(_ABOVE_ONE, "several_samples")},  # w_1 = 1 nowhere exceeds 1
     note="Below the threshold a prompt counts more in grad J_k than in grad J_1: 1/2 at k = 2, 0.37004 at k = 4. The "
          "identity w_k = 1 at the threshold is proved; with the strict decay of w_k it gives the equivalence.")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Paper, Source, Standing
+from theory.claim import Claim, Conditions, Paper, Source, Standing, without
 from theory.surface_charge._densities import two_term_sigma
 
 __all__ = ["PAPER", "boss", "corridor_error", "curved_patch_error", "error_kernel", "insulated", "linear_head", "plane",
@@ -169,16 +169,16 @@ class Recovery(NamedTuple):
     coefficient: Fraction
 
 
-SEVERAL = Recovery(lambda sources: sources >= 2, Fraction(1))
+SEVERAL = Recovery(Conditions(several_sources=lambda sources: sources >= 2), Fraction(1))
 linear_head = Claim(
     id="surface_charge.linear_head", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"\text{8 dimensionless features, least squares of least norm}:\ \hat c_H = \frac{1}{4\pi}",
     hypotheses={"several_sources": r"\text{each sample has at least two charges}"},
     form=SEVERAL,
-    mutants={"without_several_sources": SEVERAL._replace(given=lambda sources: True),
+    mutants={"without_several_sources": without(SEVERAL, "several_sources"),
              "one_over_8pi": SEVERAL._replace(coefficient=HALF), "one_over_2pi": SEVERAL._replace(coefficient=Fraction(2)),
              "sign": SEVERAL._replace(coefficient=Fraction(-1))},
-    as_stated=SEVERAL._replace(given=lambda sources: True),
+    as_stated=without(SEVERAL, "several_sources"),
     wording="A linear head on eight dimensionless features recovers the curvature coefficient 1/(4 pi) from data.",
     note="With one charge a sample H phi u and H L sgn are the same feature; least squares of least norm then splits the"
          " coefficient and prints exactly half of 1/(4 pi). The eight features are ours: the paper's list was not read.")

@@ -5,21 +5,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
 from theory.window_information._paper import PAPER, participation
 
 Exact = Callable[..., Any]
 NONNEGATIVE = r"w_i \ge 0 \text{ for all } i"
 
 
-def nonnegative(w: Any, k: Any) -> bool:
-    """Every w_i >= 0 and not all 0; k is free."""
-    return all(x >= 0 for x in w) and sum(w) > 0
-
-
-def any_sign(w: Any, k: Any) -> bool:
-    """Only what the share needs to be defined: sum w != 0."""
-    return sum(w) != 0
+# The share is defined where sum w != 0; k is free.
+nonnegative = Conditions(defined=lambda w, k: sum(w) != 0, nonnegative=lambda w, k: all(x >= 0 for x in w))
 
 
 class Bound(NamedTuple):
@@ -42,7 +36,7 @@ ipr_bound = Claim(
              "constant_0.99": _bound._replace(square=lambda k, c: Fraction(99, 100) * k / c),
              "one_window_less": _bound._replace(square=lambda k, c: (k - 1) / c),
              "support_size": _bound._replace(count=lambda w: sum(x != 0 for x in w))},
-    also_true={"without_nonnegative": _bound._replace(given=any_sign),
+    also_true={"without_nonnegative": without(_bound, "nonnegative"),
                "signs_allowed": _bound._replace(given=lambda w, k: sum(w) > 0)},
     note="The abstract's bound in our reading: information is Fisher information of independent windows, c its inverse"
          " participation ratio. Cauchy-Schwarz on S proves it, for windows chosen before the data are seen."
@@ -96,7 +90,7 @@ sharp_bound = Claim(
               r" \frac{k + \sqrt{k(m-k)(m/c - 1)}}{m} \text{ for } k \le c, \text{ and } \le 1 \text{ for } k \ge c",
     hypotheses={"nonnegative": NONNEGATIVE},
     form=_sharp,
-    mutants={"without_nonnegative": _sharp._replace(given=any_sign),
+    mutants={"without_nonnegative": without(_sharp, "nonnegative"),
              "centre_dropped": _sharp._replace(centre=lambda k, m: 0 * k),
              "radicand_0.99": _sharp._replace(radicand=lambda k, c, m: Fraction(99, 100) * k * (m - k) * (m / c - 1)),
              "k_squared": _sharp._replace(radicand=lambda k, c, m: k * k * (m / c - 1)),
@@ -161,7 +155,7 @@ count_range = Claim(
     id="window_information.count_range", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
     statement=r"1 \le c(w) \le m", hypotheses={"nonnegative": NONNEGATIVE},
     form=_counts,
-    mutants={"without_nonnegative": _counts._replace(given=any_sign),
+    mutants={"without_nonnegative": without(_counts, "nonnegative"),
              "at_least_2": _counts._replace(lower=lambda m: min(2, m)),
              "below_m": _counts._replace(upper=lambda m: m - Fraction(1, 2))},
     note="With cancelling signs c falls below 1 and stops being a count.")

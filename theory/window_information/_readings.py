@@ -5,7 +5,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Source, Standing
+from theory.claim import Claim, Conditions, Source, Standing, without
+from theory.window_information._bounds import nonnegative
 from theory.window_information._paper import PAPER
 
 Exact = Callable[..., Any]
@@ -70,9 +71,9 @@ class Correlated(NamedTuple):
     given: Exact
 
 
-def independent(v: Any, cov: Any, k: Any) -> bool:
-    """No shift is zero throughout, and cov is diagonal."""
-    return any(v) and not any(x for i, row in enumerate(cov) for j, x in enumerate(row) if i != j)
+independent = Conditions(
+    shifted=lambda v, cov, k: any(v),
+    independent=lambda v, cov, k: not any(x for i, row in enumerate(cov) for j, x in enumerate(row) if i != j))
 
 
 def marginal_information(v: Any, cov: Any) -> list[Any]:
@@ -88,9 +89,9 @@ independence = Claim(
               r"\quad w_i = v_i^2/\Sigma_{ii}",
     hypotheses={"independent": r"\Sigma \text{ diagonal}"},
     form=_correlated,
-    as_stated=_correlated._replace(given=lambda v, cov, k: any(v)),
+    as_stated=without(_correlated, "independent"),
     wording="any classifier observing k windows, many co-regulated programs, with nothing said of correlated noise",
-    mutants={"without_independent": _correlated._replace(given=lambda v, cov, k: any(v)),
+    mutants={"without_independent": without(_correlated, "independent"),
              "unequal_noise_ignored": _correlated._replace(weights=lambda v, cov: [x * x for x in v]),
              "variance_squared": _correlated._replace(
                  weights=lambda v, cov: [(x / cov[i][i]) ** 2 for i, x in enumerate(v)])},
@@ -134,7 +135,7 @@ class Moments(NamedTuple):
 
 
 _moments = Moments(lambda k, m: k / m, lambda k, c, m: k * (m - k) / (m * (m - 1)) * (1 / c - 1 / m),
-                   lambda w, k: all(x >= 0 for x in w) and sum(w) > 0)
+                   nonnegative)
 
 random_windows = Claim(
     id="window_information.random_windows", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
@@ -146,7 +147,7 @@ random_windows = Claim(
              "m_for_m_minus_1": _moments._replace(variance=lambda k, c, m: k * (m - k) / (m * m) * (1 / c - 1 / m)),
              "one_over_c_only": _moments._replace(variance=lambda k, c, m: k * (m - k) / (m * (m - 1)) / c),
              "mean_k_over_c": _moments._replace(mean=lambda k, m: k / (m - 1))},
-    also_true={"without_nonnegative": _moments._replace(given=lambda w, k: sum(w) != 0)},
+    also_true={"without_nonnegative": without(_moments, "nonnegative")},
     note="Windows chosen without regard to the signal hold k/m on average, whatever c is.")
 
 no_sharp_transition = Claim(

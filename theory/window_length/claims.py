@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import comb
 from typing import Any, NamedTuple
 
-from theory.claim import Claim, Paper, Source, Standing
+from theory.claim import Claim, Conditions, Paper, Source, Standing, without
 from theory.window_length._chains import memory_of, read_chains, window_weights
 from theory.window_length._closed import (
     ar_pair_excess,
@@ -169,17 +169,19 @@ def different_means(chains: Any, prior: Any) -> bool:
                for one in alive for other in alive for c in one if c in other)
 
 
+_AMBIGUOUS = Necessity(Conditions(ambiguous=ambiguous), 3)
+
 longer_helps = Claim(
     id="window_length.longer_helps", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"\text{if a } P\text{-window is ambiguous: } \exists W > P:\ R(W) < R(P)",
     hypotheses={"ambiguous": r"P\left(\exists \theta, \theta' \text{ compatible with } x_{1:P}:\ \mu_\theta(x_{1:P})"
                              r" \ne \mu_{\theta'}(x_{1:P})\right) > 0"},
-    form=Necessity(ambiguous, 3),
-    mutants={"without_ambiguous": Necessity(anything, 3),
+    form=_AMBIGUOUS,
+    mutants={"without_ambiguous": without(_AMBIGUOUS, "ambiguous"),
              "distinct_processes_suffice": Necessity(distinct_processes, 3),
              "different_means_suffice": Necessity(different_means, 3),
              "next_symbol_suffices": Necessity(ambiguous, 1)},
-    as_stated=Necessity(anything, 3),
+    as_stated=without(_AMBIGUOUS, "ambiguous"),
     wording="Even when processes remember P values, a window strictly longer than P is needed for the least error.",
     note="Fails for one process, for processes told apart by P symbols, and for processes with equal conditional means."
          " Judged by exhibiting W <= P + 3 on families where that is enough.")
@@ -204,14 +206,14 @@ class Clock(NamedTuple):
     first: Callable[[int], int]
 
 
-_AFTER_ONE_PERIOD = Clock(given=lambda period, p: p != Fraction(1, 2), first=lambda period: period)
+_AFTER_ONE_PERIOD = Clock(given=Conditions(distinct=lambda period, p: p != Fraction(1, 2)), first=lambda period: period)
 
 late_gain = Claim(
     id="window_length.late_gain", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
     statement=r"\forall g \ge 2\ \exists \text{ chains with } P = 1:\ R(1) = \dots = R(g-1) > R(g)",
     hypotheses={"distinct": r"p \ne \tfrac12"},
     form=_AFTER_ONE_PERIOD,
-    mutants={"without_distinct": _AFTER_ONE_PERIOD._replace(given=lambda period, p: True),
+    mutants={"without_distinct": without(_AFTER_ONE_PERIOD, "distinct"),
              "at_once": _AFTER_ONE_PERIOD._replace(first=lambda period: 2),
              "one_later": _AFTER_ONE_PERIOD._replace(first=lambda period: period + 1)},
     note="Squared loss. So W = P + 1 need not help where longer windows do, and no bound on W - P is possible.")

@@ -49,12 +49,16 @@ def _facts(entry: Mapping[str, Any]) -> str:
 
 
 def _needed(entry: Mapping[str, Any], name: str) -> str:
+    """Whether a hypothesis is needed, and what remains without it; of a condition without parts only what stands in its
+    place is known."""
     row = entry.get("variants", {}).get(f"without_{name}")
-    if row is None:
+    if row is None or not row["ok"]:
         return name
-    if row["true"]:
-        return f"{name}: not needed, the statement holds without it" if row["ok"] else name
-    return f"{name}: needed, the statement fails without it" if row["ok"] else name
+    does, instead = "holds" if row["true"] else "fails", "; ".join(mine for mine, _ in row["says"])
+    if not row.get("drops"):
+        return f"{name}: the statement {does} with {instead} in its place"
+    kept = "" if instead.endswith("= Conditions()") else f"; what stays: {instead}"
+    return f"{name}: {'not needed' if row['true'] else 'needed'}, the statement {does} without it{kept}"
 
 
 def refutation(entry: Mapping[str, Any]) -> tuple[str, str] | None:
