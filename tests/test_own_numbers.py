@@ -1,6 +1,7 @@
 """A proof about the expression that a function makes of symbols says nothing of exceptions that the function makes."""
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -48,3 +49,50 @@ def test_true_statements_hold_as_before():
     assert sos.nonnegative(lambda x, y: (x - 3 * y) ** 2 + 1, ["x", "y"]).run().verdict is Verdict.HOLDS
     assert interval.nonnegative(lambda x: 4 - x, {"x": (0, 4)}).run().verdict is Verdict.HOLDS  # 5 lies outside
     assert smt.forall(lambda x: x * x >= 7, ["x"], given=lambda x: x >= 3).run().verdict is Verdict.HOLDS
+
+
+class Holder:
+    """Data in attributes, which no code mentions."""
+
+    def __init__(self) -> None:
+        self.data, self.factor = {12345: 0}, 991
+
+
+HOLDER, PRIMES = Holder(), [7919]
+
+
+def by_type(k):
+    if isinstance(k, int):
+        return 0 if k == 1003 else k
+    return k
+
+
+HIDDEN = [lambda n: n if n != 1009 * 7 else 0, by_type, lambda n: HOLDER.data.get(n, n),
+          lambda n: 0 if n == HOLDER.factor * 11 else n, lambda n: 0 if n in [k + 1 for k in PRIMES] else n,
+          lambda n: 0 if str(n) == "777" else n, lambda n: 0 if hash(n) == 5003 else n,
+          lambda n: HOLDER.data[n] if n in HOLDER.data else n,  # noqa: SIM401 - `get` is another way, tried above
+          lambda n: 0 if any(n == k for k in PRIMES) else n]
+
+
+@pytest.mark.parametrize("form", HIDDEN)
+def test_numbers_that_the_code_does_not_show_are_found_where_they_are_compared(form):
+    check = symbolic.equal(form, lambda n: n, n, universal=True)
+    found = check.run()
+    assert found.verdict is Verdict.REFUTED and not check.at(found.witness)
+
+
+@pytest.mark.parametrize("form", [
+    lambda n, m: 0 if n == 501 and m == 777 else n + m, lambda n, m: 0 if (n, m) == (501, 777) else n + m])
+def test_an_exception_at_a_pair_is_found_one_coordinate_after_the_other(form):
+    m = sp.Symbol("m", integer=True, positive=True)
+    assert symbolic.equal(form, lambda n, m: n + m, (n, m), universal=True).run().verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(("form", "by"), [
+    (lambda n: 0 if n * n == 10**8 else n, r"comparing n\*\*2"),
+    (lambda n: 0 if n == 10**9 else n, "comparing with 1000000000"),
+    (lambda n: 0 if n in range(10**5, 10**6) else n, "membership in a range"),
+    (lambda n: 0 if n in (k**3 for k in range(9)) and n > 100 else n, "membership in a generator")])
+def test_a_comparison_that_no_point_stands_for_leaves_a_proof_undecided(form, by):
+    found = symbolic.equal(form, lambda n: n, n, universal=True).run()
+    assert found.verdict is Verdict.UNDECIDED and found.certificate is None and re.search(by, found.summary)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
+from proofs_checks.engines._watched import is_rounded, watched
 from proofs_checks.harness.syntax import INSTALLED
 
 _HERE = __file__
@@ -25,14 +26,32 @@ _DOWN_UP_ZERO = {  # the values of FE_DOWNWARD, FE_UPWARD and FE_TOWARDZERO in <
 def computes_in_floats(predicate: Callable[..., Any], case: tuple[Any, ...]) -> bool:
     """Whether the predicate makes floats of a case.
 
-    Seen are: rationals of the case, and what is computed from them, that become a float; floats that a function or
-    generator outside the libraries returns or yields; calls of `math` that give floats. Arithmetic on numbers of its own
-    within one expression is not seen, nor what numpy makes of them; a predicate that refuses what is handed over is taken
-    to be exact."""
+    Seen are: rationals of the case, and what is computed from them, that become a float; what every operation and call in
+    the source of the predicate, and of the functions that it calls, gives (`_watched`); floats that any function or
+    generator outside the libraries returns or yields; calls of `math` that give floats. What is computed inside a library
+    or in a function without source is seen by what comes back only; a predicate that refuses what is handed over is taken
+    to be exact where it refuses."""
     seen: list[bool] = []
+
+    def note(value: Any) -> None:
+        if is_rounded(value):
+            seen.append(True)
+
+    def before(called: Any) -> None:
+        if _of_math(called):
+            seen.append(True)
+
     with _watching(seen), contextlib.suppress(Exception):
         predicate(*(_reporting(value, seen) for value in case))
+    if not seen:
+        with contextlib.suppress(Exception):
+            note(watched(predicate, note=note, before=before)(*case))
     return bool(seen)
+
+
+def _of_math(called: Any) -> bool:
+    """Whether a function is one of `math` that gives floats."""
+    return getattr(called, "__module__", "") in ("math", "cmath") and getattr(called, "__name__", "") not in _EXACT
 
 
 @contextmanager
@@ -41,7 +60,7 @@ def _watching(seen: list[bool]) -> Iterator[None]:
 
     def watch(frame: Any, event: str, arg: Any) -> None:
         made = (event == "return" and type(arg) is float) or (
-            event == "c_call" and getattr(arg, "__module__", "") in ("math", "cmath") and arg.__name__ not in _EXACT)
+            event == "c_call" and _of_math(arg))
         if made and not frame.f_code.co_filename.startswith((*INSTALLED, _HERE)):
             seen.append(True)
 

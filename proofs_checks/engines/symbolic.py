@@ -40,7 +40,8 @@ def equal(lhs: Side, rhs: Side, symbols: Any, *, given: Predicate | None = None,
     def decide(context: Context) -> Evidence:
         sides = [side for side in (lhs, rhs) if _is_function(side)]
         return tried(_decide(lhs, rhs, names, given, universal), sides, [s.name for s in names], at,
-                     lambda point: all(map(_allows, names, point)))
+                     lambda point: all(map(_allows, names, point)), symbols=names,
+                     apply=lambda side, values: side(*map(_as_integer, names, values)))
 
     def at(witness: Mapping[str, Any]) -> bool:
         point = exact(dict(witness))
@@ -247,7 +248,7 @@ def _value(side: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction])
     """A Fraction, a sympy number, or None where the side has no finite real value."""
     from sympy import Rational
 
-    point = [int(v) if s.is_integer else v for s, v in zip(symbols, values.values(), strict=True)]
+    point = list(map(_as_integer, symbols, values.values()))
     try:
         if not _is_function(side):
             return _rational(_substituted(side, symbols, values))
@@ -258,6 +259,11 @@ def _value(side: Side, symbols: tuple[Any, ...], values: Mapping[str, Fraction])
         return None if met else found
     except (ArithmeticError, ValueError, TypeError, AttributeError, IndexError):
         return None
+
+
+def _as_integer(symbol: Any, value: Any) -> Any:
+    """An int where an integer is meant."""
+    return int(value) if symbol.is_integer and isinstance(value, Fraction) else value
 
 
 def _rational(value: Any) -> Any:
