@@ -181,10 +181,10 @@ def power_integral(expression: Any, variable: Any, lower: Any, upper: Any) -> An
     """Integral of a sum of powers of `variable`, term by term; `upper` may be oo."""
     from sympy import Add, expand, log, oo
 
-    total = 0
+    total, endless = 0, getattr(upper, "is_infinite", False)
     for term in Add.make_args(expand(expression)):
         factor, power = term.as_coeff_exponent(variable)
-        if upper == oo:
+        if endless:
             total += -factor * lower ** (power + 1) / (power + 1) if power < -1 else factor * oo
         elif power == -1:
             total += factor * log(upper / lower)

@@ -215,7 +215,7 @@ def scale(degrees):
         return bool((found == base * up**degrees.charge * long**degrees.length).all())
 
     yield exhaustive.forall(lambda: product(range(6), range(-100, 101, 20), range(-200, 201, 25)), equal_bits,
-                            scope="charges over 60 decades, lengths over 120, 9 points and 9 sources")
+                            scope="charges over 60 decades, lengths over 120, 9 points and 9 sources", floats=True)  # of bits
 
 
 # --- gently curved ground -------------------------------------------------------------------------------------------

@@ -73,17 +73,21 @@ def test_values_closures_partials_and_arrays():
     assert fingerprint(functools.partial(helper, 1)) != fingerprint(functools.partial(helper, 2))
     assert fingerprint(np.arange(3)) != fingerprint(np.arange(4)) and fingerprint(1) != fingerprint(1.0)
     assert fingerprint(sp.Symbol("x")) != fingerprint(sp.Symbol("x", positive=True))
-    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert fingerprint({"a": 1, "b": 2}) != fingerprint({"b": 2, "a": 1})  # a loop sees the order
+    assert fingerprint({"a", "b"}) == fingerprint({"b", "a"})
     assert fingerprint(lambda v: np.sin(v)) != fingerprint(lambda v: np.cos(v))
 
 
-def test_recursion_ends_and_missing_source_falls_back_to_values():
+def test_recursion_ends_and_missing_source_falls_back_to_bytecode():
     def factorial(m):
         return 1 if m < 2 else m * factorial(m - 1)
     assert len(fingerprint(factorial)) == 64
     space: dict = {}
-    exec("f = lambda v: v + 1\ng = lambda v: v + 2", space)
-    assert describe(space["f"])[0] == "values" and fingerprint(space["f"]) != fingerprint(space["g"])
+    exec("f = lambda v: v + 1\ng = lambda v: v + 1 if v != 77 else 0\nC = 1\nh = lambda v: v + C", space)
+    assert describe(space["f"])[0] == "code" and fingerprint(space["f"]) != fingerprint(space["g"])
+    before = fingerprint(space["h"])
+    space["C"] = 2
+    assert fingerprint(space["h"]) != before
 
 
 def test_a_submodule_imported_inside_a_function_is_described_the_same_before_and_after_it_is_loaded(load, tmp_path):

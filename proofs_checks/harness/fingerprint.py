@@ -2,8 +2,10 @@
 
 A function is described by its syntax tree with bound names renumbered and every free name resolved to a value and
 described in turn, so that a changed helper or constant changes the fingerprint while layout, comments, docstrings and
-names of arguments do not. Bytecode is never used: it is blind to globals and helpers. A function without source (typed
-into a shell) is described by its values on a small rational grid."""
+names of arguments do not; the name of an argument counts where something passes an argument by that name. A function
+without source is described by its bytecode, with the constants and what its names stand for. Data are described by what
+they hold, objects of libraries by what they would be rebuilt from (`describe_data`). What cannot be described gets a mark
+that no other object and no other process has, so that nothing kept from elsewhere is taken for it."""
 from __future__ import annotations
 
 import ast
@@ -17,23 +19,29 @@ import importlib
 import importlib.util
 import inspect
 import json
-import re
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import product
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 from proofs_checks.harness.beyond import Watched
-from proofs_checks.harness.syntax import INSTALLED, ROOMS, Reference, syntax, template
+from proofs_checks.harness.described import Seen, describe_data, found_by_name, is_ours
+from proofs_checks.harness.syntax import INSTALLED, Reference, syntax, template
 from theory.claim import Conditions
 
 __all__ = ["describe", "fingerprint"]
 
-Seen = dict[int, tuple[int, Any]]  # id -> (order of first sight, the object); at -1 how many were seen
-
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_DISPATCHING = functools.singledispatch(lambda v: v).__code__  # type: ignore[attr-defined]
+_PLAIN = (type(None), bool, float, complex, str, bytes, Fraction)
 
 
 def fingerprint(value: Any) -> str:
@@ -43,18 +51,22 @@ def fingerprint(value: Any) -> str:
 
 def describe(value: Any, _seen: Seen | None = None) -> Any:
     """`value` as JSON-able data that is equal for equal computations."""
-    seen: Seen = {} if _seen is None else _seen
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes | Fraction):
+    if _seen is None:
+        seen = Seen()
+        found = _describe(value, seen)
+        return ["named", found, names] if (names := seen.names_that_count()) else found
+    return _describe(value, _seen)
+
+
+def _describe(value: Any, seen: Seen) -> Any:
+    if type(value) is int:
+        return ["int", hex(value)]  # repr refuses very long ones
+    if type(value) in _PLAIN:
         return [type(value).__name__, repr(value)]
-    if id(value) in seen:
-        return ["again", seen[id(value)][0]]
-    number = seen.get(-1, (0, None))[0]
-    seen[-1] = (number + 1, None)
-    seen[id(value)] = (number, value)  # kept alive, or another object could get its id
-    found = _describe_object(value, seen)
-    if isinstance(value, tuple | list | set | frozenset | Mapping):
-        del seen[id(value)]  # data is told by what it holds: two equal lists and one list twice are the same
-    return found
+    if (number := seen.number(value)) is not None:
+        return ["again", number]
+    with seen.inside(value):
+        return _describe_object(value, seen)
 
 
 def _describe_object(value: Any, seen: Seen) -> Any:
@@ -65,106 +77,93 @@ def _describe_object(value: Any, seen: Seen) -> Any:
     if isinstance(value, ModuleType):
         return ["module", value.__name__]
     if isinstance(value, functools.partial):
+        seen.keywords.update(value.keywords)
         return ["partial", *(describe(v, seen) for v in (value.func, value.args, dict(value.keywords)))]
     if isinstance(value, MethodType):
         return ["method", describe(value.__func__, seen), describe(value.__self__, seen)]
     if isinstance(value, FunctionType):
         return _describe_function(value, seen)
-    if isinstance(value, BuiltinFunctionType | type) and not _is_ours(value):
-        return ["name", f"{value.__module__}.{value.__qualname__}"]
+    if isinstance(value, BuiltinFunctionType | MethodWrapperType):
+        owner = value.__self__
+        name = f"{getattr(value, '__module__', None) or 'builtins'}.{value.__qualname__}"
+        return ["name", name] if owner is None or isinstance(owner, ModuleType) else ["of", name, describe(owner, seen)]
     if isinstance(value, type):
         return _describe_class(value, seen)
     if isinstance(value, staticmethod | classmethod):
         return [type(value).__name__, describe(value.__func__, seen)]
     if isinstance(value, property):
         return ["property", *(describe(f, seen) for f in (value.fget, value.fset, value.fdel))]
+    if isinstance(value, functools.cached_property):
+        return ["property", describe(value.func, seen)]
     if isinstance(value, enum.Enum):
-        return ["member", value.name, describe(value.value, seen)]
-    if (inspect.isroutine(value) or hasattr(value, "__wrapped__")) and not _has_code(value):  # jitted, cached: what it wraps
-        inner = getattr(value, "__wrapped__", None)
-        return ["wrapped", describe(inner, seen)] if inner is not None else ["name", _plain(value)]
-    return _describe_data(value, seen)
+        return ["member", value.name, describe(value.value, seen), describe(type(value), seen)]
+    if isinstance(value, CodeType):
+        return _describe_code(value, seen)
+    inner = getattr(value, "__wrapped__", None)
+    if inner is not None and not is_ours(type(value)):  # jitted, cached: what it wraps
+        return ["wrapped", type(value).__name__, describe(inner, seen)]
+    if inspect.isroutine(value):
+        return ["name", f"{getattr(value, '__objclass__', type(value)).__qualname__}.{value.__name__}"]
+    return describe_data(value, seen, describe)
 
 
 def _describe_class(value: type, seen: Seen) -> Any:
-    """Everything a class defines, and its bases of ours; not what Python or a decorator generated."""
-    bases = [describe(base, seen) for base in value.__bases__ if _is_ours(base)]
+    """Everything a class defines, and its bases; not what Python or a decorator generated from that."""
+    name = f"{value.__module__}.{value.__qualname__}"
+    if not is_ours(value) and found_by_name(value):
+        return ["name", name]
+    bases = [describe(base, seen) for base in (*value.__bases__, type(value))]
     if issubclass(value, enum.Enum):
         own: dict[str, Any] = {m.name: m.value for m in value}
     else:
-        own = {k: v for k, v in vars(value).items() if isinstance(v, property) or not (
-            inspect.isdatadescriptor(v) or k.startswith("_abc_") or (k.startswith("__") and k.endswith("__")))}
+        own = {k: v for k, v in vars(value).items() if not isinstance(v, MemberDescriptorType | GetSetDescriptorType)
+               and not k.startswith("_abc_") and not (k.startswith("__") and k.endswith("__"))}
     code = {k: v for k, v in vars(value).items() if isinstance(v, FunctionType | staticmethod | classmethod)
             and _written(getattr(v, "__func__", v))}
     own = {k: v for k, v in own.items() if not isinstance(v, FunctionType | staticmethod | classmethod)}
-    return ["class", f"{value.__module__}.{value.__qualname__}", bases, describe({**own, **code}, seen)]
+    record: list[Any] = []
+    if dataclasses.is_dataclass(value):
+        fields = dataclasses.fields(value)
+        record = [repr(vars(value)["__dataclass_params__"]),
+                  *([f.name, describe((f.default, f.default_factory), seen), f.init, f.kw_only, f.compare] for f in fields)]
+        own = {k: v for k, v in own.items() if k not in {f.name for f in fields}}
+    return ["class", name, bases, [[k, describe(v, seen)] for k, v in sorted({**own, **code}.items())], record]
 
 
 def _written(function: Any) -> bool:
     """Whether somebody wrote the function down: not `__init__` of a dataclass, nor methods of a named tuple."""
-    return isinstance(function, FunctionType) and not function.__code__.co_filename.startswith("<") and _is_ours(function)
-
-
-def _has_code(value: Any) -> bool:
-    """Whether an object is of a class of ours, which may do anything with what it wraps."""
-    return not isinstance(value, type) and not inspect.isroutine(value) and _is_ours(type(value))
-
-
-def _describe_data(value: Any, seen: Seen) -> Any:
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    if isinstance(value, Mapping):
-        pairs = sorted(value.items(), key=lambda pair: json.dumps(describe(pair[0])))
-        return ["map", [[describe(k, seen), describe(v, seen)] for k, v in pairs]]
-    if isinstance(value, tuple | list):
-        made = [describe(type(value), seen)] if _is_ours(type(value)) else []
-        return [kind, *(describe(v, seen) for v in value), *made]
-    if isinstance(value, set | frozenset):  # the order of a set differs between processes
-        return ["set", *(describe(v, seen) for v in sorted(value, key=lambda v: json.dumps(describe(v))))]
-    if kind.startswith("sympy."):
-        from sympy import srepr
-
-        return ["sympy", srepr(value)]
-    if hasattr(value, "tobytes") and hasattr(value, "shape"):
-        return ["array", str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
-    if dataclasses.is_dataclass(value):
-        made = [describe(type(value), seen)] if _is_ours(type(value)) else []
-        return [kind, {f.name: describe(getattr(value, f.name), seen) for f in dataclasses.fields(value)}, *made]
-    if _is_ours(type(value)) and hasattr(value, "__dict__"):
-        return [kind, describe(vars(value), seen), describe(type(value), seen)]
-    if hasattr(value, "__dict__") and _ADDRESS.search(repr(value)):  # repr alone does not tell it from others of its kind
-        return [kind, _plain(value), describe({k: v for k, v in vars(value).items() if not k.startswith("_")}, seen)]
-    return [kind, _plain(value)]
-
-
-def _plain(value: Any) -> str:
-    """repr without addresses, which differ between processes."""
-    return _ADDRESS.sub("", repr(value))
-
-
-def _is_ours(value: Any) -> bool:
-    """Whether the code of `value` may change under us: the rooms, and whatever is not an installed library."""
-    module = getattr(value, "__module__", None) or "builtins"
-    if module.split(".")[0] in ROOMS:
-        return True
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None:
-        return module not in sys.builtin_module_names and module not in sys.stdlib_module_names
-    return not file.startswith(INSTALLED)
+    return isinstance(function, FunctionType) and not function.__code__.co_filename.startswith("<") and is_ours(function)
 
 
 def _describe_function(function: FunctionType, seen: Seen) -> Any:
-    if not _is_ours(function) and function.__module__ not in (None, "builtins"):  # typed in: no built-in is of this type
+    of_library = function.__code__.co_filename.startswith(INSTALLED)
+    if function.__code__ is _DISPATCHING:  # its cache of what it dispatched so far does not matter
+        return ["dispatched", describe(function.registry, seen)]  # type: ignore[attr-defined]
+    if of_library and not is_ours(function) and found_by_name(function):
         return ["name", f"{function.__module__}.{function.__qualname__}"]
     node = syntax(function.__code__)
     defaults = describe((function.__defaults__, function.__kwdefaults__), seen)
     marks = {k: v for k, v in vars(function).items() if not (k.startswith("__") and k.endswith("__"))}
     extra = [describe(marks, seen)] if marks else []
+    # what a library's function finds in its own module is as pinned as the library
+    scopes = (_closure(function), *(() if of_library else (function.__globals__, vars(builtins))))
     if node is None:
-        return ["values", _values(function), defaults, *extra]
-    shape, references = template(node)
+        return ["code", _describe_code(function.__code__, seen, scopes), defaults, *extra]
+    shape, references, parameters, keywords = template(node)
+    seen.parameters += parameters
+    seen.keywords.update(keywords)
     kind = "coroutine" if isinstance(node, ast.AsyncFunctionDef) else "function"
-    scopes = (_closure(function), function.__globals__, vars(builtins))
     return [kind, shape, [_meaning(r, scopes, seen) for r in references], defaults, *extra]
+
+
+def _describe_code(code: CodeType, seen: Seen, scopes: Iterable[Mapping[str, Any]] = ()) -> Any:
+    """Bytecode, its constants, and what its names stand for; of names the spelling counts."""
+    names = [*code.co_names, *code.co_freevars]
+    for inner in code.co_consts:  # names in it may be global too
+        names += inner.co_names if isinstance(inner, CodeType) else ()
+    values = [describe(next((s[n] for s in scopes if n in s), None), seen) for n in names]
+    return [code.co_code.hex(), [describe(c, seen) for c in code.co_consts], names, list(code.co_varnames), values,
+            [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]]
 
 
 def _closure(function: FunctionType) -> dict[str, Any]:
@@ -195,17 +194,3 @@ def _imported(module: str, attribute: str | None) -> Any:
     if attribute is not None and not hasattr(found, attribute):
         importlib.import_module(f"{module}.{attribute}")  # a submodule that nobody has loaded yet
     return found if attribute is None else getattr(found, attribute)
-
-
-def _values(function: FunctionType) -> list[str]:
-    """Values on a rational grid, for a function without source."""
-    grid = (Fraction(1, 3), Fraction(2), Fraction(-3, 5))
-    count = sum(p.default is p.empty for p in inspect.signature(function).parameters.values())
-    return [_safe(function, point) for point in product(grid, repeat=min(count, 4))]
-
-
-def _safe(function: FunctionType, point: tuple[Fraction, ...]) -> str:
-    try:
-        return _plain(function(*point))
-    except Exception as error:  # a value is wanted, whatever it is; an exception is one too
-        return type(error).__name__

@@ -10,9 +10,9 @@ import linecache
 import sys
 import sysconfig
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["INSTALLED", "ROOMS", "Reference", "syntax", "template", "without_docstring"]
+__all__ = ["INSTALLED", "ROOMS", "Reference", "Template", "syntax", "template", "without_docstring"]
 
 Import = tuple[str, str | None]  # a module, and what is taken from it
 Reference = tuple[str, Import | None, tuple[str, ...]]  # a free name, the import that binds it, attributes looked up on it
@@ -70,15 +70,28 @@ def _covers(node: Any, code: CodeType) -> bool:
     return all(start <= first and last <= end for first, last in spots)
 
 
-def template(node: Any) -> tuple[str, list[Reference]]:
-    """A function's syntax without what its free names mean: a hash of its shape, and those names in order.
+class Template(NamedTuple):
+    """A function's syntax without what its free names mean.
 
-    It depends on the text alone, so the node keeps it."""
+    shape       a hash in which names of parameters do not count, except those that can be given by name only
+    references  the free names, in order
+    parameters  the names of the parameters that may be given by name, of each function in it
+    keywords    the names that its calls give arguments by; "**" where that cannot be known"""
+
+    shape: str
+    references: list[Reference]
+    parameters: list[list[str]]
+    keywords: frozenset[str]
+
+
+def template(node: Any) -> Template:
+    """The template of a function. It depends on the text alone, so the node keeps it."""
     if not hasattr(node, "template"):
         canonical = _Canonical()
         shape = json.dumps(canonical.function(node)[1:])  # the values of the defaults are described beside it
-        node.template = hashlib.sha256(shape.encode()).hexdigest(), list(canonical.references)
-    found: tuple[str, list[Reference]] = node.template
+        node.template = Template(hashlib.sha256(shape.encode()).hexdigest(), list(canonical.references), canonical.parameters,
+                                 frozenset(canonical.keywords))
+    found: Template = node.template
     return found
 
 
@@ -92,17 +105,27 @@ class _Canonical:
         self.count = 0
         self.frames: list[dict[str, Any]] = []  # name -> its number, or None where an import or `global` leads outside
         self.imports: list[dict[str, Import]] = []  # of the same frames
+        self.of_class: list[bool] = []  # whether a frame is a class body, whose names stay, and are not seen from within
         self.references: dict[Reference, int] = {}
+        self.parameters: list[list[str]] = []
+        self.keywords: set[str] = set()
+        self.passed_on: list[str | None] = []  # the ** parameter of each function around
 
     def function(self, node: Any) -> list[Any]:
         args = node.args
         defaults = self._node([*args.defaults, *args.kw_defaults]) if self.frames else []
         own = [*args.posonlyargs, *args.args, *args.kwonlyargs, *(a for a in (args.vararg, args.kwarg) if a)]
         body = node.body if isinstance(node, ast.Lambda) else without_docstring(node.body)
-        shape = [len(args.posonlyargs), len(args.args), len(args.kwonlyargs), args.vararg is not None, args.kwarg is not None]
-        return [defaults, shape, self._within([a.arg for a in own], body, body)]
+        shape = [len(args.posonlyargs), len(args.args), [a.arg for a in args.kwonlyargs], args.vararg is not None,
+                 args.kwarg is not None]
+        self.parameters.append([a.arg for a in args.args])
+        self.passed_on.append(args.kwarg and args.kwarg.arg)
+        try:
+            return [defaults, shape, self._within([a.arg for a in own], body, body)]
+        finally:
+            self.passed_on.pop()
 
-    def _within(self, names: list[str], body: Any, *parts: Any) -> Any:
+    def _within(self, names: list[str], body: Any, *parts: Any, of_class: bool = False) -> Any:
         """`parts` with `names`, and whatever `body` binds, in a frame of their own."""
         binding = _Binding()
         for statement in body if isinstance(body, list) else [body]:
@@ -111,16 +134,17 @@ class _Canonical:
         for name in dict.fromkeys([*names, *binding.bound]):
             if name in binding.free and name not in names:
                 continue
-            frame[name] = self.count
+            frame[name] = name if of_class else self.count
             self.count += 1
         frame.update(dict.fromkeys([*binding.globals, *binding.imports]))
         self.frames.append(frame)
         self.imports.append(binding.imports)
+        self.of_class.append(of_class)
         try:
             return [self._node(part) for part in parts]
         finally:
-            self.frames.pop()
-            self.imports.pop()
+            for stack in (self.frames, self.imports, self.of_class):
+                stack.pop()
 
     def _node(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -139,13 +163,22 @@ class _Canonical:
             return self._comprehension(node)
         if isinstance(node, ast.ClassDef):
             head = [self._name(node.name), self._node([*node.decorator_list, *node.bases, *node.keywords])]
-            return ["ClassDef", *head, self._within([], node.body, node.body)]
+            return ["ClassDef", *head, self._within([], node.body, node.body, of_class=True)]
+        if isinstance(node, ast.keyword):
+            self.keywords.update(self._given_by_name(node))
         if isinstance(node, ast.AST):
             skip = ("annotation", "returns", "type_comment", "ctx", "kind")
             named = ("name", "rest") if isinstance(node, _NAMING) else ()
             return [type(node).__name__, *(self._name(v) if k in named and v else self._node(v)
                                            for k, v in ast.iter_fields(node) if k not in skip)]
         return node if node is None or isinstance(node, bool | int | str) else repr(node)
+
+    def _given_by_name(self, node: ast.keyword) -> list[str]:
+        """The name of an argument; none for `**kwargs` of the function itself, which only passes on what a call named."""
+        if node.arg is not None:
+            return [node.arg]
+        passed_on = isinstance(node.value, ast.Name) and bool(self.passed_on) and node.value.id == self.passed_on[-1]
+        return [] if passed_on else ["**"]
 
     def _comprehension(self, node: Any) -> Any:
         first = self._node(node.generators[0].iter)  # evaluated outside
@@ -156,7 +189,11 @@ class _Canonical:
 
     def _name(self, name: str, attributes: tuple[str, ...] = ()) -> Any:
         """A number, or the place of a reference; the attributes belong to the reference where the name is free."""
-        for frame, imports in zip(reversed(self.frames), reversed(self.imports), strict=True):
+        innermost = len(self.frames) - 1
+        for i in range(innermost, -1, -1):
+            frame, imports = self.frames[i], self.imports[i]
+            if self.of_class[i] and i != innermost:
+                continue
             if frame.get(name) is not None:
                 return functools.reduce(lambda inner, a: ["Attribute", inner, a], attributes, ["bound", frame[name]])
             if name in frame:
