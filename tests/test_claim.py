@@ -9,7 +9,7 @@ import pytest
 import toy
 from sympy import Symbol
 
-from proofs_checks.harness.registry import registry
+from proofs_checks.harness.registry import registry, slugs
 from theory.claim import Claim, Conditions, Paper, Source, Standing, without
 
 
@@ -131,5 +131,6 @@ def test_a_claim_says_which_condition_a_variant_drops_and_whether_that_is_sure()
 
 
 def test_every_hypothesis_of_ours_is_dropped_by_its_name():
-    found = [c.dropped(v) for c in registry().values() for v in c.variants() if c.dropped(v)]
+    ours = [c for c in registry().values() if c.paper.slug in slugs()]  # other tests register claims too
+    found = [c.dropped(v) for c in ours for v in c.variants() if c.dropped(v)]
     assert len(found) >= 39 and all(sure for _, sure in found)
