@@ -22,38 +22,43 @@ X = ["var", "x"]
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def refused(certificate, reason, **options):
-    with pytest.raises(CertificateError, match=reason):
+def refused(certificate, **options):
+    """Why the re-checker rejects a certificate; nothing if it accepts it."""
+    try:
         recheck(certificate, **options)
+    except CertificateError as error:
+        return str(error)
+    return ""
 
 
 # certificates: what the re-checker is fed
 
 @pytest.mark.parametrize("source", [None, 5, b"x", [], 1.5])
 def test_what_is_no_certificate_is_refused_by_name(source):
-    refused(source, "path_or_dict=.* must be a path or a mapping")
+    assert f"path_or_dict={source!r} must be a path or a mapping" in refused(source)
 
 
 @pytest.mark.parametrize("subjects", [[{1, 2}], [object()], [10**5000], [{1: 2, "a": 3}]])
 def test_headers_that_cannot_be_hashed_are_refused(subjects):
     header = {"schema": "refutable/certificate/1", "kind": "identity", "claim": "", "variant": "", "statement": "",
               "claim_hash": "0" * 64}
-    refused({**header, "subjects": subjects}, "header cannot be hashed")
+    assert "header cannot be hashed" in refused({**header, "subjects": subjects})
 
 
 def test_deep_headers_are_refused():
     deep = []
     for _ in range(10_000):
         deep = [deep]
-    refused({"schema": "refutable/certificate/1", "kind": "identity", "claim": "", "variant": "", "statement": "",
-             "claim_hash": "0" * 64, "subjects": [deep]}, "header cannot be hashed: RecursionError")
+    assert "header cannot be hashed: RecursionError" in refused({
+        "schema": "refutable/certificate/1", "kind": "identity", "claim": "", "variant": "", "statement": "",
+        "claim_hash": "0" * 64, "subjects": [deep]})
 
 
 @pytest.mark.parametrize("text", ['{"kind": "sos", "kind": "identity"}', '{"alpha": NaN}', '{"alpha": -Infinity}'])
 def test_names_given_twice_and_numbers_that_are_not_json_are_refused(tmp_path, text):
     path = tmp_path / "c.json"
     path.write_text(text)
-    refused(path, "unreadable")
+    assert "unreadable" in refused(path)
     assert json.loads(json.dumps(to_json([math.nan, -math.inf, 1.5])), parse_constant=pytest.fail) == ["nan", "-inf", 1.5]
 
 
@@ -65,19 +70,19 @@ def identity(lhs, rhs, words=(), symbols=None):
 
 
 def test_a_word_about_the_method_that_nobody_checks_is_refused():
-    refused({**identity(X, X), "method": "by inspection"}, "unknown field 'method'")
+    assert "unknown field 'method'" in refused({**identity(X, X), "method": "by inspection"})
 
 
 def test_the_hash_that_is_asked_for_must_be_text():
     assert recheck(identity(X, X))
-    refused(identity(X, X), "claim_hash=5 must be text", claim_hash=5)
+    assert "claim_hash=5 must be text" in refused(identity(X, X), claim_hash=5)
 
 
 @pytest.mark.parametrize("tree", [
     ["pow", "3", "100000000"], ["pow", "3", "-100000000"], ["pow", ["add", X, "1"], "100000"],
     ["mul", *[["pow", ["add", X, "3"], "50000"]] * 40]])
 def test_expansions_that_take_for_ever_are_refused(tree):
-    refused(identity(tree, tree), "too large to check")
+    assert "too large to check" in refused(identity(tree, tree))
 
 
 def test_a_monomial_of_any_degree_is_expanded():
@@ -86,19 +91,19 @@ def test_a_monomial_of_any_degree_is_expanded():
 
 def test_sums_of_long_numbers_are_refused():
     long = ["add", *[["pow", ["add", X, str(i)], "-60000"] for i in range(3, 40)]]
-    refused(identity(["add", ["sin", "0"], long], ["sin", X]), ".")
+    assert refused(identity(["add", ["sin", "0"], long], ["sin", X]))
 
 
 @pytest.mark.parametrize(("lhs", "rhs", "words"), [
     (["sin", X], ["mul", "0", X], []), (["exp", X], ["add", "1", X], []), (["log", X], ["add", X, "-1"], ["positive"])])
 def test_a_false_identity_is_not_saved_by_its_only_rational_point(lhs, rhs, words):
-    refused(identity(lhs, rhs, words), "the sides differ at")
+    assert "the sides differ at" in refused(identity(lhs, rhs, words))
 
 
 def test_assumptions_that_the_statement_does_not_make_are_refused():
     assert recheck(identity(["abs", X], X, ["positive"]))
-    refused(identity(["abs", X], X, ["positive"], symbols=[]), "assumptions on the variables are not those")
-    refused(identity(["floor", X], X, ["integer"], symbols=[]), "assumptions on the variables are not those")
+    assert "assumptions on the variables are not those" in refused(identity(["abs", X], X, ["positive"], symbols=[]))
+    assert "assumptions on the variables are not those" in refused(identity(["floor", X], X, ["integer"], symbols=[]))
 
 
 # certificates of claims: what they may be turned into
@@ -131,19 +136,18 @@ def issued():
     return found
 
 
-def accepted(certificate):
-    recheck(certificate)
-    bind(certificate)
-
-
-def unbound(certificate, reason="."):
-    with pytest.raises(CertificateError, match=reason):
-        accepted(certificate)
+def unbound(certificate):
+    """Why a certificate is rejected or is not the one of its claim; nothing if it is accepted."""
+    try:
+        recheck(certificate)
+        bind(certificate)
+    except CertificateError as error:
+        return str(error)
+    return ""
 
 
 def test_certificates_as_issued_are_accepted(issued):
-    for certificate in issued.values():
-        accepted(certificate)
+    assert {key: unbound(certificate) for key, certificate in issued.items()} == dict.fromkeys(issued, "")
 
 
 @pytest.mark.parametrize("index", [0, 1])
@@ -151,18 +155,18 @@ def test_certificates_as_issued_are_accepted(issued):
 @pytest.mark.parametrize("change", [{"cases": 10**9}, {"digest": "0" * 32}, {"stream": "picked/by/hand/{}"}])
 def test_what_a_replayed_certificate_says_is_all_compared(issued, index, variant, change):
     change = {k: v.format(index) if isinstance(v, str) else v for k, v in change.items()}
-    unbound({**issued[PLAIN.id, variant, index], **change})
+    assert unbound({**issued[PLAIN.id, variant, index], **change})
 
 
 def test_a_made_up_histogram_is_not_the_claims_own(issued):
     real = issued[NOISY.id, "claim", 0]
-    unbound({**real, "stream": "picked/by/hand/0"}, "random stream")
+    assert "random stream" in unbound({**real, "stream": "picked/by/hand/0"})
     scaled = copy.deepcopy(real)
     scaled["counts"] = [[i, 2 * c] for i, c in real["counts"]]
     scaled["observations"], scaled["chunks"] = 2 * real["observations"], 2 * real["chunks"]
-    unbound(scaled)
+    assert unbound(scaled)
     for field in ("target", "lower", "tol"):
-        refused({**real, field: "1e999999999"}, "must be a rational")
+        assert "must be a rational" in refused({**real, field: "1e999999999"})
 
 
 def test_a_histogram_says_at_which_error_probability(issued):
@@ -176,6 +180,6 @@ def test_a_witness_must_obey_the_assumptions_and_hypotheses_of_its_statement():
     subject = symbolic.equal(sp.Abs(t), lambda t: 2 * t, t).resolved_subject()
     body = {"kind": "witness", "engine": "symbolic", "subject": subject}
     assert recheck(seal({**body, "point": {"t": "-1"}}, subjects=[subject]))
-    refused(seal({**body, "point": {"t": "1"}}, subjects=[subject]), "t=1 is assumed to be negative")
+    assert "t=1 is assumed to be negative" in refused(seal({**body, "point": {"t": "1"}}, subjects=[subject]))
     guarded = {**subject, "given": ["function"]}
-    refused(seal({**body, "subject": guarded, "point": {"t": "-1"}}, subjects=[guarded]), "a Python predicate")
+    assert "a Python predicate" in refused(seal({**body, "subject": guarded, "point": {"t": "-1"}}, subjects=[guarded]))

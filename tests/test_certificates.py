@@ -38,9 +38,13 @@ def certificates():
     return {(v, i): dict(e.certificate) for v, o in judge(CLAIM).outcomes.items() for i, e in enumerate(o.evidence)}
 
 
-def rejected(certificate, reason, **options):
-    with pytest.raises(CertificateError, match=reason):
+def rejected(certificate, **options):
+    """Why the re-checker rejects a certificate; nothing if it accepts it."""
+    try:
         recheck(certificate, **options)
+    except CertificateError as error:
+        return str(error)
+    return ""
 
 
 def test_every_certificate_of_a_green_claim_is_accepted_and_bound(certificates, tmp_path):
@@ -68,15 +72,15 @@ def test_the_hash_can_be_recomputed_from_the_header(certificates):
     ("statement_tree", [], "malformed"), ("statement_tree", ["ge", "1", "0"], "not an equation"),
     ("variables", {}, "not declared")])
 def test_a_changed_field_is_rejected(certificates, field, value, reason):
-    rejected({**certificates["claim", 0], field: value}, reason)
+    assert reason in rejected({**certificates["claim", 0], field: value})
 
 
 def test_a_transplanted_certificate_is_rejected_even_with_a_new_hash(certificates):
     c = certificates["claim", 0]
     moved = seal({k: c[k] for k in ("kind", "engine", "statement_tree", "variables")}, claim="toy.other", variant="claim",
                  statement=OTHER.statement, subjects=[{"statement": ["eq", "1", "1"]}])
-    rejected(moved, "not that of the statement")
-    rejected(c, "another statement", claim_hash=Trial(OTHER).hash("claim"))
+    assert "not that of the statement" in rejected(moved)
+    assert "another statement" in rejected(c, claim_hash=Trial(OTHER).hash("claim"))
     relabelled = seal({k: v for k, v in c.items() if k not in ("claim", "variant", "statement", "claim_hash")},
                       claim="toy.other", variant="claim", statement="made up", subjects=c["subjects"])
     with pytest.raises(CertificateError, match="its hash has changed"):
@@ -100,20 +104,20 @@ def test_an_identity_that_is_false_is_rejected():
     (("exponent_k", 1), {"witness": ["1/7", 1]}), (("exponent_k", 1), {"verdict": "HOLDS"}),
     (("exponent_k", 2), {"witness": None}), (("claim", 2), {"verdict": "REFUTED"})])
 def test_a_replay_that_says_something_else_is_rejected(certificates, key, changes):
-    rejected({**certificates[key], **changes}, "says something else")
+    assert "says something else" in rejected({**certificates[key], **changes})
 
 
 def test_a_replay_of_the_wrong_check_is_rejected(certificates):
-    rejected({**certificates["claim", 1], "stream": "toy.certified/claim/2"}, "is falsify, not exhaustive")
-    rejected({**certificates["claim", 1], "stream": "toy.certified/claim/9"}, "has no check 9")
+    assert "is falsify, not exhaustive" in rejected({**certificates["claim", 1], "stream": "toy.certified/claim/2"})
+    assert "has no check 9" in rejected({**certificates["claim", 1], "stream": "toy.certified/claim/9"})
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '{"kind": "sos"}', "[" * 10_000, "\ud800"])
 def test_unreadable_files_are_certificate_errors(tmp_path, text):
     path = tmp_path / "c.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    rejected(path, ".")
-    rejected(tmp_path / "missing.json", "unreadable")
+    assert rejected(path)
+    assert "unreadable" in rejected(tmp_path / "missing.json")
 
 
 def test_malformed_contents_never_crash_the_checker(certificates):

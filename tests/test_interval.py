@@ -161,7 +161,7 @@ def test_a_changed_certificate_is_refused(honest, change):
 
 
 def test_one_wide_box_does_not_replace_the_cover(honest):
-    forged(honest, lambda b: (b.__setitem__("boxes", [[["1/10", "100"]]]), b.__setitem__("methods", ["g"])))
+    assert forged(honest, lambda b: (b.__setitem__("boxes", [[["1/10", "100"]]]), b.__setitem__("methods", ["g"])))
 
 
 def test_overlap_in_two_dimensions_is_refused():
