@@ -15,7 +15,7 @@ class Listing:
     """A lazily drained stream. Events are (size, cause), (s, None): all of size <= s came, (-1, None): all came.
 
     `limit` causes at most are taken, of size `max_size` at most; one event more is read only to learn whether
-    anything is missing. A stream that raises OutOfTime ends incomplete."""
+    anything is missing. A stream that ends without (-1, None), or raises OutOfTime, is incomplete."""
 
     def __init__(self, stream: Iterable[Event], universe: int, *, limit: int | None, max_size: int | None) -> None:
         self._stream, self._universe = iter(stream), universe
@@ -43,8 +43,8 @@ class Listing:
 
     def _take(self, keep: bool = True) -> bool:
         try:
-            size, cause = next(self._stream, (-1, None))
-        except OutOfTime:
+            size, cause = next(self._stream)
+        except (OutOfTime, StopIteration):  # without a word that all came, not even if an interrupt ended it before
             self._ended = True
             return False
         if cause is None:
@@ -52,11 +52,11 @@ class Listing:
                 self._all, self._ended, self._up_to = True, True, self._universe
             else:
                 self._up_to = max(self._up_to, size)
-        elif not keep or (self._max_size is not None and len(cause) > self._max_size):
-            self._more = self._ended = not keep
-        else:
+        elif keep and (self._max_size is None or len(cause) <= self._max_size):
             self.items.append(cause)
             self._members.add(cause)
+        else:
+            self._more, self._ended = True, not keep
         return True
 
     def reach(self, size: int) -> None:

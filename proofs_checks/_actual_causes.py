@@ -74,19 +74,27 @@ def random_small(draw: Any, most: int = 5, values: int = 3, degree: int = 3) -> 
 
 def model_of(m: Small) -> tuple[Any, Any]:
     """The same for `causal`: (model, effect); names are V0, V1, ..."""
-    from causal import CausalModel
+    return _tables(m.sizes, m.parents, m.outputs), _effect(m.sizes, m.event)
+
+
+@lru_cache(maxsize=1_000)  # the cases share few models, and few events
+def _effect(sizes: tuple[int, ...], event: frozenset[State]) -> Any:
     from causal.expressions import Atom, Const, Gate
 
-    names = [f"V{i}" for i in range(len(m.sizes))]
-    tables = {names[i]: ([names[p] for p in m.parents[i]],
-                         dict(zip(product(*(range(m.sizes[p]) for p in m.parents[i])), m.outputs[i], strict=True)))
-              for i in range(len(names))}
-    looked = [i for i, size in enumerate(m.sizes)  # the variables that matter for the event
-              if any((*s[:i], q, *s[i + 1:]) not in m.event for s in m.event for q in range(size))]
-    rows = sorted({tuple(s[i] for i in looked) for s in m.event})
-    states = [Gate("and", tuple(Atom(names[i], v) for i, v in zip(looked, row, strict=True))) for row in rows]
-    effect = Gate("or", tuple(states)) if states else Const(False)
-    return CausalModel.from_tables(tables, dict(zip(names, (tuple(range(s)) for s in m.sizes), strict=True))), effect
+    looked = [i for i, size in enumerate(sizes)  # the variables that matter for the event
+              if any((*s[:i], q, *s[i + 1:]) not in event for s in event for q in range(size))]
+    rows = sorted({tuple(s[i] for i in looked) for s in event})
+    states = [Gate("and", tuple(Atom(f"V{i}", v) for i, v in zip(looked, row, strict=True))) for row in rows]
+    return Gate("or", tuple(states)) if states else Const(False)
+
+
+@lru_cache(maxsize=1_000)
+def _tables(sizes: tuple[int, ...], parents: tuple[tuple[int, ...], ...], outputs: tuple[tuple[int, ...], ...]) -> Any:
+    from causal import CausalModel
+
+    rows = [list(product(*(range(sizes[p]) for p in of))) for of in parents]
+    tables = {f"V{i}": ([f"V{p}" for p in of], dict(zip(rows[i], outputs[i], strict=True))) for i, of in enumerate(parents)}
+    return CausalModel.from_tables(tables, {f"V{i}": tuple(range(size)) for i, size in enumerate(sizes)})
 
 
 @lru_cache(maxsize=40_000)
@@ -94,7 +102,8 @@ def literal(m: Small, definition: str = "modified") -> Mapping[frozenset[int], i
     """{cause: size of its smallest contingency} by the letter of AC1-AC3."""
     from causal._definition import Simulator, causes
 
-    sim = Simulator(*model_of(m)[:1], {}, model_of(m)[1])
+    model, effect = model_of(m)
+    sim = Simulator(model, {}, effect)
     place = [int(n[1:]) for n in sim.names]
     found = causes(sim, range(len(place)), definition)
     return {frozenset(place[i] for i in x): len(e[1]) for _, x, e in found if x is not None and e is not None}

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,6 +106,31 @@ def test_a_forged_count_or_sample_of_a_cross_count_is_rejected(monkeypatch: pyte
         except CausalCertificateError:
             continue
         assert true_of(changed), path
+
+
+def test_parts_of_one_cross_count_do_not_pass_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts, samples and subjects exchanged between certificates, labels made anew: accepted only where true."""
+    from causal import certificates
+
+    monkeypatch.setattr(certificates, "LISTED", 1)
+    whole = [json.loads(json.dumps(actual_causes(*random_case(family, 7, seed, values=values)).certificate()))
+             for family, seed, values in (("ones", 1, 2), ("ones", 2, 2), ("tt", 1, 3), ("thr", 3, 2))]
+    assert {c["method"] for c in whole} == {"cross_count"}
+    rejected = 0
+    for mine, other in itertools.permutations(whole, 2):
+        (subject,), (foreign,) = mine["subjects"], other["subjects"]
+        body = {k: mine[k] for k in ("method", "count", "causes")}
+        bodies = [body | {key: other[key]} for key in ("count", "causes")]
+        subjects = [{**subject, key: foreign[key]} for key in subject]
+        for changed in ((foreign, body), *((subject, b) for b in bodies), *((s, body) for s in subjects)):
+            forgery = _sealed(*changed)
+            try:
+                check_certificate(forgery)
+            except CausalCertificateError:
+                rejected += 1
+                continue
+            assert true_of(forgery)
+    assert rejected > 40
 
 
 HOSTILE = {

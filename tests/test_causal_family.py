@@ -1,13 +1,15 @@
 """Families: exact counts without listing, and flags of completeness that never lie."""
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
+from collections.abc import Iterator
 from math import comb
 
 import pytest
 
-from causal import CausalError, CausalModel, actual_causes
+from causal import CausalError, CausalModel, _rows, _sat, actual_causes
 from causal.random_models import FAMILIES, random_case
 
 NAMES = [f"V{i}" for i in range(12)]
@@ -104,6 +106,53 @@ def test_limits_never_lie(engine: str) -> None:
     only = case.model.variables[:5]
     assert {c.variables for c in actual_causes(*case, engine=engine, candidates=only)} == {
         c for c in everything if c <= set(only)}
+
+
+WAYS = {"rows": ("rows", {}), "stages": ("auto", {"rows": 0}), "sat": ("sat", {}), "lanes": ("sat", {"lanes": 1}),
+        "zdd": ("zdd", {}), "map": ("witness_map", {})}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_combination_of_limits_lies(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts, completeness and sizes under every pair of limits, and a stream read in two halves."""
+    engine, settings = WAYS[way]
+    monkeypatch.setattr(_rows, "MOST", settings.get("rows", _rows.MOST))
+    monkeypatch.setattr(_sat, "MANY", settings.get("lanes", _sat.MANY))
+    for family, nodes in (("ones", 10), ("tt", 9), ("andornot", 11)):
+        case = random_case(family, nodes, seed=3)
+        everything = {c.variables for c in actual_causes(*case, engine="witness_map")}
+        for limit in (None, 1, 2, len(everything), len(everything) + 1):
+            for size in (None, 1, 2, 3, max(map(len, everything))):
+                found = actual_causes(*case, engine=engine, limit=limit, max_size=size)
+                reader = iter(found)
+                first = list(itertools.islice(reader, 2))
+                whole = found.complete
+                sets = [c.variables for c in first + list(reader)]
+                assert sets == [c.variables for c in found]
+                wanted = [c for c in everything if size is None or len(c) <= size]
+                assert len(sets) == len(set(sets)) == found.count == min(len(wanted), limit or len(wanted))
+                assert set(sets) <= set(wanted)
+                assert whole == found.complete == (set(sets) == everything)
+                assert {c for c in everything if len(c) <= found.complete_up_to} <= set(sets)
+
+
+@pytest.mark.parametrize("engine", ["rows", "sat", "witness_map", "definition"])
+def test_what_an_interrupt_leaves_is_not_called_complete(engine: str) -> None:
+    """Ctrl-C while causes are listed; what came so far stays, and nothing is said of the rest."""
+    case = random_case("ones", 9, seed=2)
+    family = actual_causes(*case, engine=engine)
+
+    def interrupted(events: Iterator[object]) -> Iterator[object]:
+        yield from itertools.islice(events, 3)
+        raise KeyboardInterrupt
+
+    family._store._stream = interrupted(family._store._stream)
+    with pytest.raises(KeyboardInterrupt):
+        list(family)
+    assert not family.complete
+    assert 0 < family.count < actual_causes(*case).count
+    with pytest.raises(CausalError, match="not complete"):
+        family.certificate()
 
 
 @pytest.mark.parametrize("engine", ["sat", "auto"])
