@@ -12,7 +12,7 @@ import toy
 
 from proofs_checks.engines import exhaustive, falsify, symbolic
 from proofs_checks.harness.bind import bind
-from proofs_checks.harness.cache import Cache, decode, encode
+from proofs_checks.harness.cache import Cache, _hash, decode, encode
 from proofs_checks.harness.certificate import claim_hash, seal, to_json
 from proofs_checks.harness.evidence import Context, Verdict
 from proofs_checks.harness.judge import Trial, evidence, judge
@@ -200,6 +200,33 @@ def test_a_corrupt_cache_never_changes_a_verdict(tmp_path, monkeypatch, edit):
         path.write_text(edit(path.read_text()))
     found = cached(tmp_path).judgement()
     assert found.green and found.outcomes["exponent_k"].evidence[0].verdict is Verdict.REFUTED
+
+
+def forged(folder, change):
+    """Entries of results changed, and sealed again as the cache seals them."""
+    for path in folder.iterdir():
+        entry = json.loads(path.read_text())
+        if "evidence" in entry:
+            entry["evidence"] = {**entry["evidence"], **change(entry["evidence"])}
+            entry["sha256"] = _hash([entry["key"], entry["evidence"]])
+            path.write_text(json.dumps(entry))
+
+
+HOLDING = {"verdict": "HOLDS", "witness": None, "summary": ""}
+
+
+@pytest.mark.parametrize("change", [
+    lambda e: {**HOLDING, "certificate": None},
+    lambda e: {**HOLDING, "certificate": {**e["certificate"], "verdict": "REFUTED"}},
+    lambda e: {**HOLDING, "certificate": {**e["certificate"], "verdict": "HOLDS", "claim_hash": "0" * 64}},
+    lambda e: {**HOLDING, "certificate": {**e["certificate"], "verdict": "HOLDS", "engine": "falsify"}},
+    lambda e: {**HOLDING, "certificate": {**e["certificate"], "verdict": "HOLDS", "stream": "toy.cached/claim/9"}}])
+def test_a_forged_result_that_holds_needs_a_certificate_about_the_very_check(tmp_path, monkeypatch, change):
+    monkeypatch.setattr("proofs_checks.harness.cache.QUICK", 0)
+    cached(tmp_path).judgement()
+    forged(tmp_path, change)
+    found = cached(tmp_path).judgement()
+    assert found.green and found.outcomes["exponent_k"].evidence[0].verdict is Verdict.REFUTED  # decided anew
 
 
 def test_a_stale_cache_is_not_found(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ from proofs_checks.engines import exhaustive
 from proofs_checks.harness import papers, report
 from proofs_checks.harness.cli import main
 from proofs_checks.harness.evidence import Rung
+from proofs_checks.harness.failures import decided_on
 from proofs_checks.harness.html import render
 from proofs_checks.harness.html._math import mathml
 from proofs_checks.harness.html._svg import inline_svg
@@ -154,6 +155,16 @@ def test_a_claim_is_shown_with_its_matrix_scope_hash_and_command(tmp_path: Path,
     row = data["variants"]["exponent_k"]["evidence"][0]
     assert row["names"] == ["p", "k"] and witness(row["witness"], row["names"]) in shown.text
     assert "Findings" not in shown.text and "Not green" not in shown.text and "jax canary passed" in shown.text
+
+
+def test_a_rung_is_not_shown_without_its_scope(tmp_path: Path, sound: Claim[Any]):
+    data = entry(sound)
+    assert data["universal"] is False and data["scope"].startswith("25 cases, ")
+    line = next(text for text in report.table(report.build([data], complete=False)) if text.startswith("toy.sound"))
+    assert "EXHAUSTIVE" in line and line.endswith(data["scope"])
+    assert page(tmp_path, [data]).text.count(data["scope"]) >= 3  # the list of claims, the claim, what was examined
+    assert decided_on({**data, "universal": True}).startswith("whole domain: 25 cases")
+    assert len(decided_on(data, 20)) == 20 and decided_on({**data, "rung": None}) == ""
 
 
 def test_certificates_are_linked_and_exist(tmp_path: Path, sound: Claim[Any]):

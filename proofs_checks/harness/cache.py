@@ -3,7 +3,13 @@ used only if it is intact and its certificate is accepted again.
 
 The key covers the check (claim, variant, position, subject, error probability, budget), the source of every module of
 ours that the evidence can reach, our data files, the versions of the libraries, and the settings of jax in the
-environment. A broken entry is as good as none."""
+environment. A broken entry is as good as none.
+
+What can be decided again cheaply is: a kept HOLDS above NUMERIC needs a certificate that names this very check, which is
+checked again unless it is a replay, and witnesses of refutations are evaluated again. The rest is trusted: that cases were
+gone through, that a stream was drawn, that a slow witness was evaluated. So who may write into the folder may write
+results: it is a scratch folder of one's own (`build/cache`), not something to be handed on. `--fresh` reads none of it;
+pytest, and with it `make test` and the continuous integration, has no cache at all."""
 from __future__ import annotations
 
 import ast
@@ -19,6 +25,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
 from proofs_checks.harness.recheck import CertificateError, recheck
 from proofs_checks.harness.report_io import write_json
@@ -47,7 +54,7 @@ class Cache:
         key = _hash([self.sources, context.stream, context.alpha, context.budget, subject, dict(context.label)])
         path = self.folder / f"{key[:32]}.json"
         kept = self._load(path, key)
-        if kept is not None:
+        if kept is not None and _proved(kept, check, context):
             return kept
         found = check.run(context)
         if found.verdict in (Verdict.HOLDS, Verdict.REFUTED) and found.seconds > QUICK:
@@ -104,6 +111,18 @@ class Cache:
         except TypeError:  # a witness that JSON cannot carry is found again
             return
         self._write(path, key, "evidence", body)
+
+
+def _proved(kept: Evidence, check: Check, context: Context) -> bool:
+    """Whether a kept HOLDS comes with a certificate that names this check: no result is taken on its word alone."""
+    if kept.verdict is not Verdict.HOLDS or kept.rung is Rung.NUMERIC or not context.label.get("claim"):
+        return True
+    found, label = kept.certificate, context.label
+    if not isinstance(found, Mapping):
+        return False
+    own = claim_hash(label["claim"], label["variant"], label["statement"], label["subjects"])
+    return found.get("claim_hash") == own and found.get("engine") == check.engine \
+        and found.get("stream", context.stream) == context.stream and found.get("verdict", "HOLDS") == "HOLDS"
 
 
 def _hash(data: Any) -> str:

@@ -16,7 +16,8 @@ from proofs_checks.harness.evidence import Check, Evidence, Verdict
 from proofs_checks.harness.judge import CLAIM_FAILS, CLAIM_OPEN
 from proofs_checks.harness.syntax import syntax
 
-__all__ = ["block", "blocks", "headline", "left_out", "names_of", "place", "reproduction", "sides", "told", "unjudged"]
+__all__ = ["block", "blocks", "decided_on", "headline", "left_out", "names_of", "place", "reproduction", "sides", "told",
+           "unjudged"]
 
 LONG = 300  # characters of a witness on one line
 SHORT = 60  # characters of a headline that is cut at a colon
@@ -246,3 +247,13 @@ def _number(value: Any) -> str:
     if isinstance(value, Fraction) and len(text) > 24:
         text = f"{float(value):.12g}"
     return text if len(text) <= SIDE else text[:SIDE - 3] + "..."
+
+
+def decided_on(entry: Mapping[str, Any], width: int = 72) -> str:
+    """What the strongest rung of a claim was reached on: the whole domain, or the scope that its engine printed. A rung is
+    not shown without it."""
+    if not entry.get("rung"):
+        return ""
+    scope = str(entry.get("scope") or "scope not said")
+    text = f"whole domain: {scope}" if entry.get("universal") else scope
+    return text if len(text) <= width else text[:width - 3] + "..."

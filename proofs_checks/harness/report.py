@@ -9,7 +9,7 @@ from typing import Any
 
 from proofs_checks.harness.certificate import to_json
 from proofs_checks.harness.evidence import Rung, Verdict
-from proofs_checks.harness.failures import left_out, names_of, sides, told
+from proofs_checks.harness.failures import decided_on, left_out, names_of, sides, told
 from proofs_checks.harness.judge import ALPHA, ALPHA_SUITE, Trial
 from proofs_checks.harness.report_io import write_json
 from proofs_checks.harness.spoken import differences
@@ -67,8 +67,9 @@ def claim_entry(known: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) 
     own = [e for e in rows.get("claim", {"evidence": []})["evidence"] if e is not None]
     every = [e for r in rows.values() for e in r["evidence"]]
     judged = bool(known["judgeable"] and expected and expected == set(rows) and None not in every)
-    best = max((e for e in own if e["verdict"] == "HOLDS"), key=lambda e: Rung[e["rung"]], default=None)
+    best = max((e for e in own if e["verdict"] == "HOLDS"), key=lambda e: (Rung[e["rung"]], e["universal"]), default=None)
     return {**known, "verdict": _verdict(own), "rung": best and best["rung"],
+            "universal": best and best["universal"], "scope": best and best["scope"],
             "green": judged and all(r["ok"] for r in rows.values()), "partial": known["judgeable"] and not judged,
             "mutants": {"killed": sum(r["killed_by"] is not None and r["ok"] for r in false), "total": len(false)},
             "decisions": sum(e is not None and e["rung"] == "STATISTICAL" for e in every),
@@ -176,17 +177,19 @@ def _filed(record: Mapping[str, Any], folder: Path) -> Record:
 
 
 def table(report: Mapping[str, Any], *, filtered: bool = False) -> list[str]:
-    """One line a claim: colour in words, rung, mutants killed, standing, seconds; then what it comes to.
+    """One line a claim: colour in words, rung, mutants killed, standing, seconds, and the scope of the rung, beyond which
+    nothing is said; then what it comes to.
 
     `filtered` says that claims were left out, as was asked for."""
     claims = report["claims"]
     width = max((len(e["id"]) for e in claims), default=5)
-    head = f"{'claim':{width}}  {'':6} {'rung':12} {'false variants':>14}  {'source':15} {'standing':20} {'seconds':>7}"
+    head = (f"{'claim':{width}}  {'':6} {'rung':12} {'false variants':>14}  {'source':15} {'standing':20} {'seconds':>7}  "
+            "scope of the rung")
     lines = [head, "-" * len(head)]
     for e in claims:
         killed = f"{e['mutants']['killed']}/{e['mutants']['total']} refuted"
         lines.append(f"{e['id']:{width}}  {state(e):6} {e['rung'] or '-':12} {killed:>14}  {e['source']:15} "
-                     f"{_standing(e):20} {e['seconds']:7.2f}")
+                     f"{_standing(e):20} {e['seconds']:7.2f}  {decided_on(e)}".rstrip())
     return [*lines, *_total(report, filtered)]
 
 

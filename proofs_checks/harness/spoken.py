@@ -44,7 +44,9 @@ def _said(value: Any, depth: int) -> str:
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, Conditions):
-        return f"Conditions({', '.join(f'{k}={said(v, depth - 1)}' for k, v in value.parts.items())})"
+        called = {k: getattr(v, "__name__", "<lambda>") for k, v in value.parts.items()}
+        parts = (f"{k}={said(value.parts[k], depth - 1) if name == '<lambda>' else name}" for k, name in called.items())
+        return f"Conditions({', '.join(parts)})"
     if isinstance(value, tuple) and depth:
         names = getattr(value, "_fields", None)
         inside = [said(v, depth - 1) for v in value]

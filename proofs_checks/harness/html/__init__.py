@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from proofs_checks.harness.failures import decided_on
 from proofs_checks.harness.html._claim import article, refutation
 from proofs_checks.harness.html._style import CSS
 from proofs_checks.harness.html._svg import inline_svg
@@ -111,7 +112,8 @@ def _summary(papers: Mapping[str, list[Mapping[str, Any]]]) -> str:
         for e in entries:
             killed = f"{e['mutants']['killed']} of {e['mutants']['total']}" if e["judgeable"] else ""
             rows.append(f'<tr><th scope="row"><a href="#{escape(e["id"])}">{escape(e["id"].split(".", 1)[-1])}</a></th>'
-                        f"<td>{tag(*state(e))}</td><td>{escape((e['rung'] or '').lower())}</td>"
+                        f"<td>{tag(*state(e))}</td><td>{escape((e['rung'] or '').lower())}"
+                        f'<span class="says">{escape(decided_on(e))}</span></td>'
                         f'<td class="num">{killed}</td><td>{escape(standing(e))}</td>'
                         f"<td>{escape(e['source'].lower())}</td></tr>")
     return ('<section><h2>All claims</h2><div class="scroll"><table class="all"><thead><tr><th scope="col">Claim</th>'

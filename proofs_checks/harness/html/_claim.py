@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from proofs_checks.harness.failures import decided_on
 from proofs_checks.harness.html._math import mathml
 from proofs_checks.harness.html._words import LONG, escape, ours, prose, sampled, source, standing, state, tag, witness
 
@@ -23,8 +24,9 @@ def article(entry: Mapping[str, Any], link: Link) -> str:
     name = entry["id"].split(".", 1)[-1]
     word, kind = state(entry)
     rung = f", {entry['rung'].lower()}" if entry.get("rung") and entry.get("green") else ""
+    where = f'<p class="small soft">{escape(decided_on(entry, 300))}</p>' if rung else ""
     parts = [f'<article class="claim" id="{escape(entry["id"])}">',
-             f"<header><h3>{escape(name.replace('_', ' ').capitalize())}</h3>{tag(word + rung, kind)}</header>",
+             f"<header><h3>{escape(name.replace('_', ' ').capitalize())}</h3>{tag(word + rung, kind)}</header>", where,
              f'<div class="statement">{formula(entry["statement"])}</div>', _facts(entry), _problems(entry),
              _matrix(entry), _checks(entry, link), _again(entry), "</article>"]
     return "\n".join(filter(None, parts))
