@@ -26,7 +26,7 @@ RUNGS = ("NUMERIC", "PROPERTY", "STATISTICAL", "EXHAUSTIVE", "CERTIFIED", "SYMBO
 @click.option("--at-least", default="NUMERIC", type=click.Choice(RUNGS, case_sensitive=False), help="Leave out weaker checks.")
 @click.option("--jobs", default=1, type=click.IntRange(1), show_default=True, help="Processes on this machine.")
 @click.option("--dask", "address", metavar="ADDRESS", help="Run on the Dask cluster at this address.")
-@click.option("--fresh", is_flag=True, 
+@click.option("--fresh", is_flag=True,
               help="Decide everything again; OUT/cache is not read (who can write there can forge results).")
 @click.option("--out", default="build", type=click.Path(file_okay=False, path_type=Path), show_default=True,
               help="Folder of the report.")

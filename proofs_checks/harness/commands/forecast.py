@@ -1,8 +1,6 @@
 """`refutable forecast`: the worst query of a deployment, forecast from the scores of an evaluation."""
 from __future__ import annotations
 
-import csv
-import io
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,6 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from proofs_checks.harness.commands._csv import TableError, rows_of, text_of
+
 __all__ = ["ScoreError", "Scores", "command", "read_scores"]
 
 REACH = 1000.0  # N/n up to which the method was tried by its authors: three orders of magnitude
@@ -18,7 +18,7 @@ FEW = 5  # k below which the relative standard error of the tail's scale, 1/sqrt
 ENDINGS = (".svg", ".png", ".pdf")
 
 
-class ScoreError(ValueError):
+class ScoreError(TableError):
     """The table cannot be read as scores; the message is one plain line."""
 
 
@@ -52,44 +52,32 @@ def command(file: str, deployment: float, k: int, level: float, plot: str | None
     try:
         if plot is not None and Path(plot).suffix.lower() not in ENDINGS:
             raise ScoreError(f"--plot {plot}: the name must end in {', '.join(ENDINGS)}")
-        scores = read_scores(_text(file), file)
+        scores = read_scores(text_of(file), file)
         for line in _report(scores, deployment, k, level, file):
             click.echo(line)
         if plot is not None:
             _save(_picture(scores.log_p, deployment, k, level), Path(plot))
             click.echo(f"written: {plot}")
-    except ScoreError as error:
+    except TableError as error:
         click.echo(f"refutable forecast: {error}", err=True)
         sys.exit(2)
 
 
 def read_scores(text: str, name: str) -> Scores:
-    """The scores of a table with a column p or log_p. ScoreError names the line.
-
-    `text` is the content of a CSV file: comma, semicolon or tab between fields, quotes and a byte order mark allowed."""
-    text = text.lstrip("\ufeff")
-    separator = next((s for s in ",;\t" if s in text.split("\n", 1)[0]), ",")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    """The scores of a CSV table with a column p or log_p. TableError names the line."""
     column, width, found, blank = None, 0, Scores([], [], []), []
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise ScoreError(f"{name} line {reader.line_num}: is not CSV ({error})") from None
-        if cells is None:
-            break
-        if not any(cell.strip() for cell in cells):
+    for line, cells in rows_of(text, name):
+        if not cells:
             blank.append(line)
             continue
         if column is None:
             blank.clear()
-            header = [cell.strip().lower() for cell in cells]
+            header = [cell.lower() for cell in cells]
             column, width = _column(header, f"{name} line {line}"), len(header)
         elif len(cells) != width:
             raise ScoreError(f"{name} line {line}: has {len(cells)} fields, the header has {width}")
         else:
-            found.log_p.append(_log_p(cells[header.index(column)].strip(), column, f"{name} line {line}"))
+            found.log_p.append(_log_p(cells[header.index(column)], column, f"{name} line {line}"))
             found.lines.append(line)
             found.blank.extend(blank)
             blank.clear()
@@ -98,18 +86,6 @@ def read_scores(text: str, name: str) -> Scores:
     if not found.lines:
         raise ScoreError(f"{name}: no row of scores below the header")
     return found
-
-
-def _text(file: str) -> str:
-    """The content of a file, UTF-8 with or without a byte order mark."""
-    try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return raw.decode("utf-8-sig")
-    except OSError as error:
-        raise ScoreError(f"{file}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        line = raw[:error.start].count(b"\n") + 1
-        raise ScoreError(f"{file} line {line}: is not UTF-8 text; save the table as CSV in UTF-8") from None
 
 
 def _column(header: Sequence[str], where: str) -> str:

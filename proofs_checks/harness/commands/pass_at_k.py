@@ -1,22 +1,17 @@
 """`refutable pass-at-k`: unbiased pass@k of a table of results, averaged over tasks."""
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import click
 
+from proofs_checks.harness.commands._csv import TableError, rows_of, text_of
+
 __all__ = ["Counts", "TableError", "command", "read_counts"]
 
 _TRUTH = {"true": 1, "1": 1, "1.0": 1, "false": 0, "0": 0, "0.0": 0}
-
-
-class TableError(ValueError):
-    """The table cannot be read as results; the message is one plain line."""
 
 
 class Counts(NamedTuple):
@@ -52,7 +47,7 @@ def command(file: str, ks: str | None) -> None:
 
     Exit code 2, and one line that names the file, the line and the task, if the table or --k cannot be used."""
     try:
-        tasks = read_counts(_text(file), file)
+        tasks = read_counts(text_of(file), file)
         drawn = _numbers(ks) if ks is not None else _powers(min(t.n for t in tasks))
         for line in _report(tasks, drawn, file):
             click.echo(line)
@@ -79,43 +74,21 @@ def read_counts(text: str, name: str) -> list[Counts]:
     return tasks
 
 
-def _text(file: str) -> str:
-    """The content of a file, UTF-8 with or without a byte order mark."""
-    try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return raw.decode("utf-8-sig")
-    except OSError as error:
-        raise TableError(f"{file}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        line = raw[:error.start].count(b"\n") + 1
-        raise TableError(f"{file} line {line}: is not UTF-8 text; save the table as CSV in UTF-8") from None
-
-
 def _rows(text: str, name: str) -> Iterator[_Row]:
     """The header (its names as keys), then every row that is not blank."""
-    first = text.lstrip("\ufeff").split("\n", 1)[0]
-    separator = next((s for s in ",;\t" if s in first), ",")
-    reader = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=separator, strict=True)
     header: list[str] | None = None
-    while True:
-        start = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise TableError(f"{name} line {reader.line_num}: is not CSV ({error})") from None
-        if cells is None:
-            break
-        if not any(cell.strip() for cell in cells):
+    for start, cells in rows_of(text, name):
+        if not cells:
             continue
         if header is None:
-            header = [cell.strip().lower() for cell in cells]
+            header = [cell.lower() for cell in cells]
             if twice := [h for h in ("task", "n", "c", "passed") if header.count(h) > 1]:
                 raise TableError(f"{name} line {start}: column {twice[0]} stands there twice")
             yield _Row(start, dict.fromkeys(header, ""))
             continue
         if len(cells) != len(header):
             raise TableError(f"{name} line {start}: has {len(cells)} fields, the header has {len(header)}")
-        yield _Row(start, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
+        yield _Row(start, dict(zip(header, cells, strict=True)))
     if header is None:
         raise TableError(f"{name}: is empty; needs a header, task,n,c or task,passed, and rows below it")
 

@@ -1,0 +1,44 @@
+"""Tables of users: text with the marks that spreadsheets leave, rows by line; errors are one plain line each."""
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["TableError", "rows_of", "text_of"]
+
+
+class TableError(ValueError):
+    """The table cannot be used; the message is one plain line."""
+
+
+def text_of(file: str) -> str:
+    """The content of a file ("-": standard input), UTF-8 with or without a byte order mark."""
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return raw.decode("utf-8-sig")
+    except OSError as error:
+        raise TableError(f"{file}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        line = raw[:error.start].count(b"\n") + 1
+        raise TableError(f"{file} line {line}: is not UTF-8 text; save the table as CSV in UTF-8") from None
+
+
+def rows_of(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The line where each row begins, and its cells; none for a blank row.
+
+    Comma, semicolon or tab between fields, as the first line has them; quotes and a byte order mark are allowed."""
+    text = text.lstrip("\ufeff")
+    separator = next((s for s in ",;\t" if s in text.split("\n", 1)[0]), ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise TableError(f"{name} line {reader.line_num}: is not CSV ({error})") from None
+        if cells is None:
+            return
+        yield line, [cell.strip() for cell in cells] if any(cell.strip() for cell in cells) else []
