@@ -222,3 +222,16 @@ def test_symbolic_refuses_what_are_no_symbols():
 def test_a_certificate_does_not_bind_another_statement():
     one, other = symbolic.equal(x + x, 2 * x, (x,)), symbolic.equal(x + x + y, 2 * x + y, (x, y))
     assert other.binds(other.run().certificate) and not other.binds(one.run().certificate)
+
+
+@pytest.mark.parametrize("answer", [(m for m in (1,)), [False], lambda: False, "no", (False,), {0}, np.array([False])])
+@pytest.mark.parametrize("engine", [exhaustive.forall, lambda cases, p: falsify.forall(st.sampled_from(cases), p)])
+def test_what_python_takes_for_true_without_being_an_answer_is_an_error(engine, answer):
+    found = engine([(1,), (2,)], lambda n: answer).run()
+    assert found.verdict is Verdict.ERROR and "neither true nor false" in found.summary
+    assert engine([(1,), (2,)], lambda n: n == 1 and answer).run().verdict is Verdict.ERROR
+
+
+@pytest.mark.parametrize("answer", [True, 1, Fraction(1, 2), np.bool_(True), np.array(True), sp.true, sp.Integer(2) > 1])
+def test_single_truth_values_of_the_libraries_are_answers(answer):
+    assert exhaustive.forall([(1,)], lambda n: answer).run().verdict is Verdict.HOLDS

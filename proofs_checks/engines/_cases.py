@@ -5,6 +5,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -67,9 +68,18 @@ def truth(predicate: Predicate, case: Case) -> bool:
             raise TypeError("the predicate returned None, which is neither true nor false")
         if isinstance(answer, float) and answer != answer:
             raise TypeError("the predicate returned nan, which is neither true nor false")
+        if not _says(answer):  # every generator, function and filled list counts as true in Python
+            raise TypeError(f"the predicate returned a {type(answer).__name__}, which is neither true nor false; "
+                            "is all(...) or a call missing?")
         return bool(answer)
     except Exception as error:
         raise PredicateError(f"{describe_error(error)} at {show(case)}") from error
+
+
+def _says(answer: Any) -> bool:
+    """Whether an answer is one: true or false, a number, or a single truth value of numpy, jax or sympy."""
+    single = getattr(answer, "shape", None) == () or getattr(answer, "is_Boolean", False) is True
+    return single or isinstance(answer, bool | Number)
 
 
 def survives(predicate: Predicate, given: Predicate | None) -> Callable[[Any], bool]:
