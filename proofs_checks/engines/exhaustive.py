@@ -28,6 +28,7 @@ from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuo
 __all__ = ["forall"]
 
 LIMIT = 10_000_000  # cases, when the context sets no budget
+FIRST = 1000  # cases that tell a scope from others
 
 
 def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predicate, *, given: Predicate | None = None,
@@ -54,7 +55,12 @@ def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predic
 
     def decide(context: Context) -> Evidence:
         try:
-            return _scan(every(), predicate, given, rung, scope, universal, context)
+            first: list[str] = []
+            found = _scan(_noted(every(), first), predicate, given, rung, scope, universal, context)
+            if found.verdict is Verdict.HOLDS and _promised(context) not in (None, _domain(first)):
+                return Evidence(rung=rung, verdict=Verdict.ERROR, scope=found.scope,
+                                summary="cases gives others than it gave before; it must give the same at each call")
+            return found
         except PredicateError as error:
             return Evidence(rung=rung, verdict=Verdict.ERROR, summary=str(error))
 
@@ -63,10 +69,28 @@ def forall(cases: Iterable[Any] | Callable[[], Iterable[Any]], predicate: Predic
                  subject=lambda: subject("exhaustive", predicate, given, domain(every()), scope=scope))
 
 
-def domain(cases: Iterable[tuple[Any, ...]], limit: int = 1000) -> dict[str, Any]:
+def domain(cases: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
     """The first case, and a hash of the first thousand: tells scopes apart without walking all of a large one."""
-    shown = [show(case) for case, _ in zip(cases, range(limit), strict=False)]
+    return _domain([show(case) for case in islice(cases, FIRST)])
+
+
+def _domain(shown: list[str]) -> dict[str, Any]:
     return {"first": shown[0] if shown else None, "sha256": hashlib.sha256("\n".join(shown).encode()).hexdigest()}
+
+
+def _noted(cases: Iterable[tuple[Any, ...]], first: list[str]) -> Iterator[tuple[Any, ...]]:
+    """The cases; the first of them are written to `first`."""
+    for case in cases:
+        if len(first) < FIRST:
+            first.append(show(case))
+        yield case
+
+
+def _promised(context: Context) -> Any:
+    """The domain that the judge has written down for this check; None outside the judge."""
+    subjects, _, number = context.label.get("subjects", ()), *context.stream.rpartition("/")[1:]
+    own = subjects[int(number)] if number.isdecimal() and int(number) < len(subjects) else None
+    return own.get("domain") if isinstance(own, dict) else None
 
 
 def replay(cases: Iterable[tuple[Any, ...]], predicate: Predicate, given: Predicate | None,
