@@ -373,22 +373,3 @@ def test_samples_that_are_not_plain_real_numbers_are_errors(sample):
 def test_settings_of_wrong_types_are_refused_by_name(make, text):
     with pytest.raises(ValueError, match=text):
         make()
-
-
-def test_cases_that_differ_from_call_to_call_are_an_error():
-    """Six is among the cases while the statement is written down, and gone when it is decided."""
-    made = toy.claim("moving", form=lambda n: n * n if n != 6 else 0,
-                     mutants={"cube": lambda n: n**3, "double": lambda n: 2 * n + 1})
-
-    @evidence(made)
-    def checks(square):
-        calls = []
-
-        def cases():
-            calls.append(1)
-            return [(n,) for n in range(1, 9) if n != 6 or len(calls) == 1]
-
-        yield exhaustive.forall(cases, lambda n: square(n) == n * n, universal=True)
-
-    found = judge(made)
-    assert not found.green and any("must give the same at each call" in p for p in found.problems)

@@ -170,6 +170,8 @@ class Trial:
                 found = self.cache.decide(check, context, self.run(variant).subjects[i])
         except Vacuous as error:
             return Evidence(rung=check.rung, verdict=Verdict.ERROR, summary=f"vacuous: {error}")
+        if found.universal and not self.claim.hypotheses and _narrowed(self.run(variant).subjects[i]):
+            return _error(found, "universal=True beside given=, which leaves cases out, but the claim names no hypothesis")
         if found.rung > check.rung:
             return _error(found, f"claims rung {found.rung.name} above its check's")
         return found if _bound(check, found) else _error(
@@ -347,6 +349,11 @@ def _subject(check: Check) -> Any:
         return {"engine": check.engine, "undescribed": type(error).__name__}
     except SystemExit:
         return {"engine": check.engine, "undescribed": "SystemExit"}
+
+
+def _narrowed(subject: Any) -> bool:
+    """Whether cases are listed beside a condition that leaves some out; a whole domain can be listed without one."""
+    return isinstance(subject, dict) and subject.get("engine") == "exhaustive" and subject.get("given") is not None
 
 
 def _bound(check: Check, found: Evidence) -> bool:
