@@ -126,11 +126,13 @@ def rounding(rung: Rung, scope: str, witness: Any) -> Evidence:
 def inexact(predicate: Predicate, given: Predicate | None, cases: Iterable[Case], rung: Rung, scope: str) -> Evidence | None:
     """UNDECIDED if the predicate or the hypotheses compute in floats at one of the cases: they are then not exact, whatever
     they say."""
-    for case in cases if rung is not Rung.NUMERIC else ():
-        for what, function in (("predicate", predicate), ("hypothesis", given)):
-            if function is not None and computes_in_floats(function, exact(case)):
-                return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
-                                summary=f"the {what} computes in floats at {show(case)}, which is no exact proof: {ADVICE}")
+    if rung is Rung.NUMERIC:
+        return None
+    tried = [exact(case) for case in cases]
+    for what, function in (("predicate", predicate), ("hypothesis", given)):
+        if function is not None and (case := computes_in_floats(function, tried)) is not None:
+            return Evidence(rung=rung, verdict=Verdict.UNDECIDED, scope=scope,
+                            summary=f"the {what} computes in floats at {show(case)}, which is no exact proof: {ADVICE}")
     return None
 
 

@@ -7,7 +7,7 @@ import ctypes.util
 import functools
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
@@ -16,6 +16,7 @@ from proofs_checks.engines._watched import is_rounded, watched
 from proofs_checks.harness.syntax import INSTALLED
 
 _HERE = __file__
+_REPORTED = 4  # cases in which rationals report what becomes of them, which makes each sum of theirs a call
 _EXACT = frozenset({"ceil", "comb", "factorial", "floor", "gcd", "isfinite", "isinf", "isnan", "isqrt", "lcm", "perm", "prod",
                     "trunc"})  # of `math`: integers in, integers out
 _DOWN_UP_ZERO = {  # the values of FE_DOWNWARD, FE_UPWARD and FE_TOWARDZERO in <fenv.h>
@@ -23,14 +24,14 @@ _DOWN_UP_ZERO = {  # the values of FE_DOWNWARD, FE_UPWARD and FE_TOWARDZERO in <
     "aarch64": (0x800000, 0x400000, 0xC00000), "arm64": (0x800000, 0x400000, 0xC00000)}
 
 
-def computes_in_floats(predicate: Callable[..., Any], case: tuple[Any, ...]) -> bool:
-    """Whether the predicate makes floats of a case.
+def computes_in_floats(predicate: Callable[..., Any], cases: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None:
+    """The first of the cases at which the predicate makes floats; None if it does at none.
 
     Seen are: rationals of the case, and what is computed from them, that become a float; what every operation and call in
     the source of the predicate, and of the functions that it calls, gives (`_watched`); floats that any function or
     generator outside the libraries returns or yields; calls of `math` that give floats. What is computed inside a library
-    or in a function without source is seen by what comes back only; a predicate that refuses what is handed over is taken
-    to be exact where it refuses."""
+    or in a function without source is seen by what comes back, and in the first four cases by what becomes of the case's
+    rationals; a predicate that refuses what is handed over is taken to be exact where it refuses."""
     seen: list[bool] = []
 
     def note(value: Any) -> None:
@@ -41,12 +42,17 @@ def computes_in_floats(predicate: Callable[..., Any], case: tuple[Any, ...]) -> 
         if _of_math(called):
             seen.append(True)
 
-    with _watching(seen), contextlib.suppress(Exception):
-        predicate(*(_reporting(value, seen) for value in case))
-    if not seen:
-        with contextlib.suppress(Exception):
-            note(watched(predicate, note=note, before=before)(*case))
-    return bool(seen)
+    looked_into = watched(predicate, note=note, before=before)  # once: its memos serve all cases
+    for number, case in enumerate(cases):
+        if number < _REPORTED:
+            with _watching(seen), contextlib.suppress(Exception):
+                predicate(*(_reporting(value, seen) for value in case))
+        if not seen:
+            with contextlib.suppress(Exception):
+                note(looked_into(*case))
+        if seen:
+            return case
+    return None
 
 
 def _of_math(called: Any) -> bool:
@@ -69,7 +75,7 @@ def _watching(seen: list[bool]) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.setprofile(before)
+        sys.setprofile(before if callable(before) else None)  # a profiler written in C cannot be put back
 
 
 def otherwise_rounded(decide: Callable[[], bool]) -> Iterator[bool]:
