@@ -148,21 +148,20 @@ def density_condition(condition):
 
 @evidence(thy.gaussian_child)
 def gaussian_child(child):
-    Z = Symbol("z")
+    Z, B, C1, C3, R = symbols("z b c1 c3 r")
 
     def density(b, c1, c3):
         f = c1 * X + c3 * X**3
         return -(Y - f) ** 2 / 2 - (Z - child.edge(b, Y)) ** 2 / 2
 
-    def both(b, c1, c3, y, x, z):  # D for the parent and for the child, as one number that vanishes iff both do
-        p = density(b, c1, c3)
-        first, second = (thy.anm_condition(*derivatives(p, Y, v)) for v in (X, Z))
-        return numbers_for(first**2 + second**2, {Y: y, X: x, Z: z})
+    first, second = (thy.anm_condition(*derivatives(density(B, C1, C3), Y, v)) for v in (X, Z))
+    # D for the parent and r times that for the child: 0 for every r iff both are
+    both = lambdify((B, C1, C3, Y, X, Z, R), first + R * second, "math")
 
     def spread(b):  # of the Gaussian law of Y given both, where the edge is linear
         return -1 / diff(density(b, 0, 1), Y, Y).subs({Y: 0, X: 0, Z: 0})
 
-    yield symbolic.equal(both, lambda *values: 0, symbols("b c1 c3 s t u", real=True))
+    yield symbolic.equal(both, lambda *at: 0, symbols("b c1 c3 s t u r"))
     yield symbolic.equal(child.variance, spread, (Symbol("b", positive=True),))
 
 
