@@ -43,7 +43,7 @@ def main() -> None:
 
 def recovery(given: argparse.Namespace) -> None:
     """Exact sets, precision, recall of every method on the same tables."""
-    methods: dict[str, Method] = {"IndRM": indrm(), "IndRM alpha=.05": indrm(alpha=0.05)}
+    methods: dict[str, Method] = {"IndRM": indrm()}
     if given.peers:
         methods |= dict(peers())
     print(f"n={given.n} d={given.d}; versions: {versions()}")

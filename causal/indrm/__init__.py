@@ -107,6 +107,8 @@ class IndRM:
         accepted = _search.first_accepted(problem, ranked, self.alpha, mapper)
         good = _search.smallest_as_good(problem, ranked, accepted, self.alpha)
         chosen, larger = _search.without_bystanders(problem, good, self.alpha)
+        if (sure := _search.gives_way(problem, ranked, chosen)) != chosen:
+            chosen, larger = sure, [chosen, *larger]
         if chosen and problem.fine(chosen).risk < _search.DETERMINED:
             self._keep("deterministic_column", chosen, [], ranked)
             return self

@@ -18,6 +18,7 @@ BETTER = 2.0  # standard errors of a paired difference of losses
 # standard errors by which a member must look like a child to rule a set out; more for kernels, as nothing says that the
 # columns have additive noise among themselves
 DOUBT = {"linear": 2.5, "nystroem": 6.0, "callable": 6.0}
+CERTAIN = 0.0005  # p-value of a kernel fit's residual and the linear innovations below which the set is ruled out
 CURVED = 6.0  # standard deviations; the ridge is chosen on the same data, so that 4 is no surprise in a linear model
 CLIPPED = 0.995  # share of the losses that `robust_gain` compares as they are
 
@@ -60,6 +61,7 @@ class Problem:
         self._rough: dict[Set, Fitted] = {}
         self.p_values: dict[Set, float] = {}
         self._doubts: dict[Set, tuple[float, ...]] = {}
+        self._linear: dict[Set, float] = {}  # p-values of kernel fits that look at innovations as well
         self._ready: dict[Set, float] = {}  # p-values that nobody has asked for yet
 
     def part(self, chosen: Set) -> list[Column]:
@@ -93,7 +95,7 @@ class Problem:
         """What travels to other processes: the columns that are used, and no results."""
         other, kept = copy(self), set(used)
         other.columns = [c if j in kept else _NOTHING for j, c in enumerate(self.columns)]
-        other._rough, other._fine, other.p_values, other._doubts, other._ready = {}, {}, {}, {}, {}
+        other._rough, other._fine, other.p_values, other._doubts, other._ready, other._linear = {}, {}, {}, {}, {}, {}
         return other
 
     def prepare(self, sets: Sequence[Set], mapper: Mapper) -> None:
@@ -111,10 +113,18 @@ class Problem:
         return self._doubts[chosen]
 
     def admits(self, chosen: Set, alpha: float) -> bool:
-        """The residual passes, and no member looks like a child."""
+        """The residual passes, no member looks like a child, and a kernel fit's residual has nothing to do with linear
+        innovations: in a linear model kernels may all but remove what a child leaves, and dilute the rest."""
         if self.p_value(chosen) < alpha:
             return False
-        return not chosen or max(self.doubts(chosen)) < DOUBT[self.fine(chosen).kind]
+        if not chosen:
+            return True
+        kind = self.fine(chosen).kind
+        if max(self.doubts(chosen)) >= DOUBT[kind]:
+            return False
+        if kind == "nystroem" and chosen not in self._linear:
+            self._linear[chosen] = self._test(chosen, innovations=True)
+        return self._linear.get(chosen, 1.0) >= CERTAIN
 
     def _fit(self, chosen: Set, landmarks: int, lengths: Sequence[float] | None) -> Fitted:
         columns, y = self.part(chosen), self.y
@@ -128,16 +138,15 @@ class Problem:
             return kernel
         return kernel if robust_gain(linear, kernel) > BETTER or curvature(linear, kernel, y) > CURVED else linear
 
-    def _test(self, chosen: Set) -> float:
+    def _test(self, chosen: Set, innovations: bool = False) -> float:
         fit = self.fine(chosen)
         smoother = fit.smoother
         columns = self.part(chosen)
         if smoother is None:
             return _user_p_value(self, chosen, fit)
-        own: list[np.ndarray] = []
         if fit.kind == "linear":  # tested against everything the kernels see, and each column's innovation
             smoother = _with_kernel(smoother, kernel_smoothers(columns, self.y, TEST_LANDMARKS, self.sample, root=self.root))
-            own = _direction.innovations(columns, self.root)
+        own = _direction.innovations(columns, self.root) if innovations or fit.kind == "linear" else []
         return _residuals.p_value(smoother, columns, self.y, self.replicates, self.seed, own)
 
 

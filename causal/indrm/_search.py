@@ -17,8 +17,9 @@ from causal.indrm._problem import BETTER, DOUBT, Mapper, Problem, Set, gain, rob
 
 BATCH = 8  # sets that are tested together where there are processes for it
 DETERMINED = 1e-6
+CLEAR = DOUBT["linear"]  # standard errors by which a member clearly looks like a parent
 NARROWLY = 1.5  # standard errors beyond DOUBT up to which a set that was ruled out stays in question
-SPARED = 5.0  # standard errors of risk that keep a member which does not look like a parent
+SPARED = 7.0  # standard errors of risk that keep members which do not look like parents
 SURE = 0.05  # p-value from which a set is taken at once
 LOOKED = 8  # sets beyond the answer that are looked at for rivals, if it is held back
 
@@ -48,7 +49,7 @@ def first_accepted(problem: Problem, ranked: Sequence[Set], alpha: float, mapper
 def smallest_as_good(problem: Problem, ranked: Sequence[Set], accepted: Set, alpha: float) -> Set:
     """The smallest admitted set whose risk is not clearly above that of `accepted`, and which holds those of its members
     that clearly look like parents: a child may predict as well as the parent it comes from."""
-    clear = {j for j, t in zip(accepted, problem.doubts(accepted), strict=True) if -np.inf < t < -DOUBT["linear"]}
+    clear = {j for j, t in zip(accepted, problem.doubts(accepted), strict=True) if -np.inf < t < -CLEAR}
     rivals = [s for s in ranked if clear <= set(s) and len(s) < len(accepted)
               and gain(problem.rough(s), problem.rough(accepted)) < BETTER]
     for s in sorted(rivals, key=lambda s: (len(s), problem.rough(s).risk)):
@@ -58,21 +59,30 @@ def smallest_as_good(problem: Problem, ranked: Sequence[Set], accepted: Set, alp
 
 
 def without_bystanders(problem: Problem, chosen: Set, alpha: float) -> tuple[Set, list[Set]]:
-    """The set without members that do not look like parents and do little for the risk; and, of the larger sets on the way,
-    those whose risk is clearly smaller, so that they stay in question."""
+    """The set without members that do not look like parents and together do little for the risk; and, of the larger sets on
+    the way, those whose risk is clearly smaller, so that they stay in question."""
     left: list[Set] = []
-    while len(chosen) > 1:
-        doubts = problem.doubts(chosen)
-        for k in sorted(range(len(chosen)), key=lambda k: -doubts[k]):
-            smaller = chosen[:k] + chosen[k + 1:]
-            if doubts[k] >= 0 and (cost := robust_gain(problem.fine(smaller), problem.fine(chosen))) < SPARED \
-                    and problem.admits(smaller, alpha):
+    smaller: Set | None = chosen
+    while smaller is not None:
+        chosen, smaller = smaller, None
+        keep = {j for j, t in zip(chosen, problem.doubts(chosen), strict=True) if t < 0}
+        parts = [s for size in range(max(1, len(keep)), len(chosen)) for s in combinations(chosen, size) if keep <= set(s)]
+        for s in sorted(parts, key=lambda s: (len(s), problem.rough(s).risk)):
+            if (cost := robust_gain(problem.fine(s), problem.fine(chosen))) < SPARED and problem.admits(s, alpha):
                 left += [chosen] if cost >= BETTER else []
-                chosen = smaller
+                smaller = s
                 break
-        else:
-            break
     return chosen, left
+
+
+def gives_way(problem: Problem, ranked: Sequence[Set], chosen: Set) -> Set:
+    """The next set that stands beyond doubt, all of whose members clearly look like parents, if no member of `chosen` does;
+    parts of `chosen` do not count."""
+    if chosen and min(problem.doubts(chosen)) > -CLEAR:
+        for s in ranked[ranked.index(chosen) + 1:]:
+            if s and not set(s) <= set(chosen) and problem.admits(s, SURE) and max(problem.doubts(s)) < -CLEAR:
+                return s
+    return chosen
 
 
 def ties(problem: Problem, ranked: Sequence[Set], chosen: Set, alpha: float) -> list[Set]:
@@ -98,8 +108,9 @@ def in_question(problem: Problem, ranked: Sequence[Set], chosen: Set, alpha: flo
         narrowly = p >= SURE and 0 <= most - DOUBT[problem.fine(s).kind] < NARROWLY
         if narrowly or (p < SURE and most < 0 and not set(s) > set(chosen)):
             found.append(s)
-    if any(t >= 0 for t in doubts):
-        found.append(tuple(j for j, t in zip(chosen, doubts, strict=True) if t < 0))
+    doubtful = 0.0 if min(doubts) < -CLEAR else -CLEAR  # both directions of an edge may fit: one member must be clear
+    if any(t >= doubtful for t in doubts):
+        found.append(tuple(j for j, t in zip(chosen, doubts, strict=True) if t < doubtful))
     if problem.p_value(chosen) < SURE:
         later = [s for s in ranked[ranked.index(chosen) + 1:] if not set(s) > set(chosen)][:LOOKED]
         found.append(next((s for s in later if problem.admits(s, SURE)), ()))
