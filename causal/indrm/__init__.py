@@ -45,7 +45,8 @@ class IndRM:
     status_   "selected"; "only_empty_admissible": nothing but the empty set passed, so that y has no parents here or an
               assumption fails, which cannot be told apart; "not_unique": the data do not tell the answer from the sets in
               `ties_`, be it that they do as well (a copy of a column), that a member does not look more like a parent than
-              like a child (then the set without it is there), or that the answer's p-value is below 0.05;
+              like a child (then the set without it is there), that no member clearly looks like a parent (both directions
+              of an edge may fit), or that the answer's p-value is below 0.05;
               "deterministic_column": some column determines y, which no noise model explains
 
     What cannot be detected. If a hidden variable enters y, the answer may be an instrument or another ancestor, returned

@@ -3,9 +3,10 @@
 The test of independence alone accepts too much at moderate n: among dozens of sets that hold a child of the target, all of
 smaller risk than the parents, one passes at alpha = 0.01 in a run out of four (measured). So a set with a p-value between
 alpha and SURE is taken only if no set of larger risk does better, and an accepted set must also stand `_direction.against`:
-a member that is described clearly better as a child (DOUBT standard errors) rules the set out, and one that is not
-described better as a parent is dropped unless that costs SPARED standard errors of risk. All of this can only turn an
-answer to a set of larger risk; what it does not settle is said in the status."""
+a member that is described clearly better as a child (DOUBT standard errors) rules the set out, and those that are not
+described better as parents are dropped unless that costs SPARED standard errors of risk. A set without a member that
+clearly looks like a parent gives way to the next with only such. All of this can only turn an answer to a set of larger
+risk; what it does not settle is said in the status."""
 from __future__ import annotations
 
 from collections.abc import Sequence
