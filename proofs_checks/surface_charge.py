@@ -274,16 +274,16 @@ def first_order(form: Any) -> Any:
 
 
 @evidence(thy.three_term)
-def three_term(correction):
+def three_term(replacement):
     def error(key, count):
         import numpy as np
 
         exact, R, h, k_r, k_t, flat = own.cylinder_scenes(key, count)
-        return np.linalg.norm(flat + correction(R, h, k_r, k_t) - exact, axis=2)
+        return np.linalg.norm(flat + replacement.correction(R, h, k_r, k_t) - exact, axis=2)
 
     variables = own.quadratic_ground()[0]
-    yield symbolic.equal(first_order(correction), 0, variables)
-    yield exponent.band(error, -2, tol=0.15, widths=own.RADII, seeds=10)
+    yield symbolic.equal(first_order(replacement.correction), 0, variables)
+    yield exponent.band(error, -replacement.order, tol=0.15, widths=own.RADII, seeds=10)
 
 
 @evidence(thy.two_term_error)
