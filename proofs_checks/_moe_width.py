@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -80,15 +80,20 @@ def drawn(most: int = 6) -> st.SearchStrategy[Any]:
 
 # ---- a plain trainer, expert by expert and sample by sample
 
-def plain_step(net: Mapping[str, Any], x: Any, y: Any, gate: str, active: int, rate: float) -> dict[str, Any]:
-    """One step of SGD at rate eta = `rate` under maximal update, in loops over samples and experts; `net` has U, V, a, w."""
+def plain_step(net: Mapping[str, Any], x: Any, y: Any, gate: str, active: int, rate: float, multiplier: float | None = None
+               ) -> dict[str, Any]:
+    """One step of SGD in loops over samples and experts; `net` has U, V, a, w.
+
+    Outputs and logits have the `multiplier` alpha, 1/n if None; `rate` is that of the weights times alpha, which under
+    maximal update is eta."""
     experts, width = net["a"].shape
+    alpha = 1 / width if multiplier is None else multiplier
     new = {k: v.copy() for k, v in net.items()}
     for point, target in zip(x, y, strict=True):
         h = np.tanh(net["U"] @ point)
         z = [np.tanh(net["V"][e] @ point) for e in range(experts)]
-        f = np.array([net["a"][e] @ z[e] for e in range(experts)]) / width
-        r = np.array([net["w"][e] @ h for e in range(experts)]) / width
+        f = alpha * np.array([net["a"][e] @ z[e] for e in range(experts)])
+        r = alpha * np.array([net["w"][e] @ h for e in range(experts)])
         g, bend = plain_gates(r, f, gate, active)
         error, trunk = (g @ f - target) / len(x), np.zeros(width)
         for e in range(experts):
@@ -126,6 +131,51 @@ def trained(net: Mapping[str, Any], gate: str, active: int, steps: int = 3) -> M
     for _ in range(steps):
         net = plain_step(net, x, y, gate, active, rate=1.0)
     return net
+
+
+class Moved(NamedTuple):
+    """An update of one sample in the standard parametrisation, softmax: what bounds are made of, and what came.
+
+    W, A, P, T, H, l, sigma, B as in `theory.moe_width.freeze_rate`; `change` is r(1) - r(0) + rho l' s |h|^2, (E,)."""
+
+    W: float
+    A: float
+    P: float
+    T: float
+    H: float
+    l: float
+    sigma: float
+    B: float
+    change: Any
+    gap: float
+    outputs: float
+    log_gradient: float
+
+
+@lru_cache(maxsize=4096)
+def moved(seed: int, width: int, sizes: tuple[float, float], rate: float, experts: int = 3) -> Moved:
+    """From a random start whose a and w have the deviations `sizes` over root n."""
+    net = start(seed, width, experts, 2)
+    net |= {k: net[k] * s / width**0.5 for k, s in zip("aw", sizes, strict=True)}
+    x, y = np.array([1.2, -0.7]), 0.8
+    later = plain_step(net, [x], [y], "softmax", experts, rate, multiplier=1.0)
+    (h, r, f), (_, r1, f1) = (_seen(one, x) for one in (net, later))
+    g, bend = plain_gates(r, f, "softmax", experts)
+    slope = g @ f - y
+    t = np.sort(-slope * bend)[::-1]
+    g1, bend1 = plain_gates(r1, f1, "softmax", experts)
+    top = np.sort(r1)[::-1]
+    with np.errstate(divide="ignore"):
+        left = float(np.log(abs((g1 @ f1 - y) * bend1).max()))
+    return Moved(np.linalg.norm(net["w"], axis=1).max(), np.linalg.norm(net["a"], axis=1).max(), abs(t).max(),
+                 (x @ x) * np.linalg.norm(slope * bend @ net["w"]), h @ h, abs(slope), t[0] - t[1], np.ptp(r),
+                 r1 - r + rate * slope * bend * (h @ h), top[0] - top[1], abs(f1).max(), left)
+
+
+def _seen(net: Mapping[str, Any], x: Any) -> tuple[Any, Any, Any]:
+    """Trunk, logits and outputs at multiplier 1."""
+    h = np.tanh(net["U"] @ x)
+    return h, net["w"] @ h, np.einsum("en,en->e", net["a"], np.tanh(net["V"] @ x))
 
 
 # ---- samples of runs

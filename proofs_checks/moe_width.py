@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from sympy import sqrt, symbols, sympify
+from sympy import Symbol, cancel, expand, sqrt, symbols, sympify
 
 from proofs_checks import _moe_width as exact
 from proofs_checks.engines import exhaustive, exponent, falsify, sequential, sos, symbolic
@@ -171,6 +171,66 @@ def freeze(form: Any) -> Checks:
     for width, share in ((512, form.narrow), (4096, form.wide)):  # false shares are 0.33 away or more
         yield sequential.mean_within(partial(exact.frozen, rate=worst(form.given, (1, 0)), width=width), share, tol=0.08,
                                      chunk=200, cap=4000)
+
+
+@evidence(thy.saturation)
+def saturation(form: Any) -> Checks:
+    def bounded(u: Any, f: Any) -> bool:
+        u = list(map(Fraction, u))
+        q = sorted(u)[-2] / max(u)
+        return all(abs(exact.slope("softmax", u, (1,) * len(u), f, e)) <= form.bound(len(u), q) * max(abs(f[e] - v) for v in f)
+                   for e in range(len(u)))
+
+    yield exhaustive.forall(lambda: (case for size in (2, 3) for case in exact.tables(size)), bounded)
+    yield falsify.forall(exact.drawn(), bounded)
+
+
+@evidence(thy.freeze_rate)
+def freeze_rate(form: Any) -> Checks:
+    def within(seed: int, width: int, sizes: Any, eta: Fraction) -> bool:
+        rho = form.rate(float(eta), width)
+        seen = exact.moved(seed, width, tuple(map(float, sizes)), float(eta))
+        rest = form.remainder(rho, seen.W, seen.P, seen.T, seen.H)
+        gap = form.gap(rho, seen.sigma, seen.H, seen.B, rest)
+        most = form.outputs(rho, seen.A, seen.l, width)
+        bound = np.log(4 * most * (most + 0.8)) - gap if most > 0 else -np.inf  # E = 3, y = 0.8
+        slack = 1e-9  # rounding of sums of at most 40 terms of order 100
+        return bool(abs(seen.change).max() <= rest + slack and seen.gap >= gap - slack and seen.outputs <= most + slack
+                    and seen.log_gradient <= bound + slack)
+
+    def leading(letter: Any, eta: Any, sigma: Any, kappa: Any, A: Any, W: Any, T: Any) -> Any:
+        """-gap/n and F/n, the latter times a letter, as n = 1/u^2 -> oo, at P = l = B = 1: lower orders vanish at u = 0."""
+        u = Symbol("u", positive=True)
+        rho, H = form.rate(eta, 1 / u**2), kappa / u**2
+        gap = form.gap(rho, sigma, H, 1, form.remainder(rho, W, 1, T, H))
+        return expand(u**2 * (letter * form.outputs(rho, A, 1, 1 / u**2) - gap)).subs(u, 0)
+
+    yield symbolic.equal(lambda *at: leading(*map(sympify, at)),
+                         lambda letter, eta, sigma, kappa, A, W, T: letter * eta - eta * sigma * kappa,
+                         symbols("letter eta sigma kappa A W T", positive=True))
+    sizes = ((1, 1), (4, Fraction(1, 4)), (Fraction(1, 4), 4), (1, 16))
+    yield exhaustive.forall(lambda: product(range(12), (1, 2, 8, 40), sizes, (Fraction(1, 10), Fraction(1))), within,
+                            floats=True, scope="random starts; deviations of a and w over root n; rates")
+
+
+@evidence(thy.adam_first_step)
+def adam_first_step(form: Any) -> Checks:
+    eta, c, epsilon, *h = names = symbols("eta c epsilon h1 h2", positive=True)
+
+    def by_moments(eta: Any, c: Any, epsilon: Any, *h: Any) -> Any:
+        """Moments after one gradient, each divided by what corrects its bias; betas 9/10 and 999/1000."""
+        one, two = Fraction(9, 10), Fraction(999, 1000)
+        moved = 0
+        for v in map(sympify, h):
+            m, s = (1 - one) * c * v / (1 - one), (1 - two) * (c * v) ** 2 / (1 - two)
+            moved += v * (-eta * m / (sqrt(s) + epsilon)) / len(h)
+        return moved
+
+    yield symbolic.equal(by_moments, lambda eta, c, epsilon, *h: form.move(eta, c, h, epsilon), names)
+    yield symbolic.equal(lambda eta, epsilon, *h: by_moments(eta, c, epsilon, *h).subs(c, 0),
+                         lambda eta, epsilon, *h: form.small(eta, h, epsilon), (eta, epsilon, *h))
+    yield symbolic.equal(lambda eta, *h: cancel(by_moments(eta, c, 0, *h)).subs(c, 0), lambda eta, *h: form.without(eta, h),
+                         (eta, *h))
 
 
 @evidence(thy.freeze_in_mean)

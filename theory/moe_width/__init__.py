@@ -38,6 +38,7 @@ from theory.moe_width._gates import (
     threshold_rule,
     zero_sum,
 )
+from theory.moe_width._limits import AdamStep, Saturated, Update, adam_first_step, freeze_rate, saturation
 from theory.moe_width._width import (
     Breaking,
     Collapse,
@@ -62,10 +63,10 @@ from theory.moe_width._width import (
 )
 
 __all__ = [
-    "CLAIMS", "EXPONENTS", "PAPER", "Bound", "Breaking", "Choice", "Collapse", "Convergence", "Equivalence", "Freeze",
-    "Lone", "Permutation", "Row", "Slopes", "Sparse", "Sum", "Trilemma", "adam_carry_over", "adam_collapse",
-    "adam_updates", "arcsine_kernel", "collapse", "dense_equivalence", "dense_rate", "freeze", "freeze_in_mean",
-    "gates", "gradient_bound", "late_specialisation", "limit_rate", "logit_gradient", "logit_gradient_bound",
-    "lone_expert", "permutation", "predicted_exponent", "router_gradient", "sparse_limit", "threshold_rule",
-    "topk_breaks_symmetry", "trilemma", "zero_sum",
+    "CLAIMS", "EXPONENTS", "PAPER", "AdamStep", "Bound", "Breaking", "Choice", "Collapse", "Convergence", "Equivalence",
+    "Freeze", "Lone", "Permutation", "Row", "Saturated", "Slopes", "Sparse", "Sum", "Trilemma", "Update", "adam_carry_over",
+    "adam_collapse", "adam_first_step", "adam_updates", "arcsine_kernel", "collapse", "dense_equivalence", "dense_rate",
+    "freeze", "freeze_in_mean", "freeze_rate", "gates", "gradient_bound", "late_specialisation", "limit_rate",
+    "logit_gradient", "logit_gradient_bound", "lone_expert", "permutation", "predicted_exponent", "router_gradient",
+    "saturation", "sparse_limit", "threshold_rule", "topk_breaks_symmetry", "trilemma", "zero_sum",
 ]
