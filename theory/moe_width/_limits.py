@@ -68,11 +68,11 @@ freeze_rate = Claim(
              "gap_like_the_root": _UPDATE._replace(gap=lambda rho, sigma, H, B, R: rho * sigma * H**HALF - B - 2 * R),
              "readout_at_rest": _UPDATE._replace(outputs=lambda rho, A, l, n: A)},
     note="A, W: largest |a_e|, |w_e|; P = max |t_e|; T = |x|^2 |sum_e l' s_e w_e|; B = r_(1) - r_(E) at the start; E experts. "
-         "The bound follows from Cauchy and Schwarz, |tanh'| <= 1 and `saturation`, and is checked in floats at random starts; its "
-         "growth with n is decided in symbols. So the gradient vanishes like exp(-eta sigma kappa n) wherever these stay bounded and sigma > 0. Under SP they do "
-         "in probability: |h|^2/n, |a_e| and |w_e| have limits, and r, f a joint Gaussian one, under which t_e are distinct "
-         "(a law of large numbers and a central limit theorem, not checked here). That is the freeze in the limit; `freeze` "
-         "says how far finite widths are from it.")
+         "The bound follows from Cauchy and Schwarz, |tanh'| <= 1 and `saturation`, and is checked in floats at random"
+         " starts; its growth with n is decided in symbols. So the gradient vanishes like exp(-eta sigma kappa n) wherever"
+         " these stay bounded and sigma > 0. Under SP they do in probability: |h|^2/n, |a_e| and |w_e| have limits, and r, f a"
+         " joint Gaussian one, under which t_e are distinct (a law of large numbers and a central limit theorem, not checked"
+         " here). That is the freeze in the limit; `freeze` says how far finite widths are from it.")
 
 
 class AdamStep(NamedTuple):
