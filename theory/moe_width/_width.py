@@ -73,8 +73,8 @@ _ROOT = Convergence(exponent=-HALF, rate=lambda eta, experts: eta / experts)
 
 limit_rate = Claim(
     id="moe_width.limit_rate", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
-    statement=r"\text{mup, softmax, SGD, } t = 4:\ f_n - f_\infty \sim n^{-1/2},\ f_\infty \text{ the dense limit at rate }"
-              r" \eta/E",
+    statement=r"\text{mup, softmax, SGD, } t = 4:\ f_n - f_\infty \sim n^{-1/2}\ \text{over } 64 \le n \le 1024,\ f_\infty"
+              r" \text{ the dense limit at rate } \eta/E",
     form=_ROOT,
     mutants={"linearly": _ROOT._replace(exponent=Fraction(-1)), "slowly": _ROOT._replace(exponent=-HALF / 2),
              "same_rate": _ROOT._replace(rate=lambda eta, experts: eta)},
@@ -89,12 +89,12 @@ class Sparse(NamedTuple):
 
 sparse_limit = Claim(
     id="moe_width.sparse_limit", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
-    statement=r"\text{mup, Top-1 masked, SGD, } t = 3,\ n \to \infty:\ \mathbb{E}\,|f_e-f_j| \text{ is that of a random limit}"
-              r"\text{, in which Gaussian fields of order } n^{-1/2} \text{ choose at } t \le 1,\ "
+    statement=r"\text{mup, Top-1 masked, SGD, } t = 3,\ n = 1024:\ \mathbb{E}\,|f_e-f_j| \text{ is within 0.05 of a random"
+              r" limit's, in which Gaussian fields of order } n^{-1/2} \text{ choose at } t \le 1,\ "
               r"\text{and logits of order 1 after}",
     form=Sparse(gate="topk_masked", active=1),
     mutants={"softmax": Sparse(gate="softmax", active=1), "renormalised": Sparse(gate="topk_renorm", active=1)},
-    note="At width 1024. The limit of Top-2, renormalised, is approached far more slowly: its logits at t = 2 are about 0.016,"
+    note="The limit of Top-2, renormalised, is approached far more slowly: its logits at t = 2 are about 0.016,"
          " no more than their fluctuations at width 4096.")
 
 
@@ -123,7 +123,7 @@ freeze = Claim(
              "as_at_4096": _FROZEN._replace(narrow=_FROZEN.wide),
              "never": _FROZEN._replace(narrow=Fraction(0), wide=Fraction(0))},
     wording="Under the standard parameterisation, router updates freeze after one step.",
-    note="Per sample and in probability. The shares fit a limit of 1, which two widths do not prove. "
+    note="Per sample and in probability. Two widths; why the share tends to 1, and how fast: `freeze_rate`. "
          "With c = 1 gradients stay of order 1 for ever: stable, no freeze, and no feature learning.")
 
 freeze_in_mean: Claim[Fraction] = Claim(
@@ -162,7 +162,8 @@ _COLLAPSE = Collapse(exponent=-HALF, given=Conditions(exchangeable=lambda exchan
 
 collapse = Claim(
     id="moe_width.collapse", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
-    statement=r"\text{mup, softmax, SGD, exchangeable experts, } t = 5:\ f_e - f_j \sim n^{-1/2}",
+    statement=r"\text{mup, softmax, SGD, exchangeable experts, } t = 5:\ f_e - f_j \sim n^{-1/2}\ \text{over } 64 \le n \le"
+              r" 1024",
     hypotheses={"exchangeable": r"\text{all experts have one law at the start, and one learning rate}"},
     form=_COLLAPSE,
     as_stated=without(_COLLAPSE, "exchangeable"),
@@ -203,7 +204,7 @@ _EPSILON = AdamCollapse(exponent=-HALF, given=Conditions(epsilon=lambda epsilon:
 adam_collapse = Claim(
     id="moe_width.adam_collapse", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"\text{mup, softmax, Adam}, \varepsilon = \varepsilon_0/n,\ \varepsilon_0 = 0.1,\ t = 6:\ f_e - f_j \sim"
-              r" n^{-1/2}",
+              r" n^{-1/2}\ \text{over } 32 \le n \le 512",
     hypotheses={"epsilon": r"\varepsilon_0 = 0.1\ \text{in units of } n \times \text{gradient, not } 0 \text{ or } 10^{-3}"},
     form=_EPSILON,
     as_stated=without(_EPSILON, "epsilon"),
@@ -212,7 +213,8 @@ adam_collapse = Claim(
              "specialises": _EPSILON._replace(exponent=Fraction(0))},
     wording="Experts collapse under maximal update, trained with SGD and with Adam.",
     note="Without epsilon Adam makes a gradient of n^-1/2 an update of order 1 with random signs, which breaks the symmetry."
-         " Over widths 32 to 512 the exponent is -0.19 at epsilon_0 = 0, -0.27 at 0.001, -0.45 at 0.01 and -0.51 at 0.1 and 1.")
+         " Over widths 32 to 512 the exponent is -0.19 at epsilon_0 = 0, -0.27 at 0.001, -0.45 at 0.01 and -0.51 at 0.1 and 1."
+         " Over the first update any fixed epsilon_0 > 0 is enough as n grows (`adam_first_step`).")
 
 
 class Trilemma(NamedTuple):
@@ -229,7 +231,7 @@ _PRODUCT = Trilemma(exponent=-HALF, gate="softmax", given=Conditions(exchangeabl
 trilemma = Claim(
     id="moe_width.trilemma", paper=PAPER, source=Source.ABSTRACT, standing=Standing.NEEDS_HYPOTHESIS,
     statement=r"\text{soft routing, exchangeable experts},\ t = 1:\ |z(1)-z(0)|\cdot|f_e-f_j| \sim n^{-1/2}"
-              r"\ \text{for each of } \gamma = \tfrac12, \tfrac34, 1",
+              r"\ \text{for each of } \gamma = \tfrac12, \tfrac34, 1,\ \text{over } 64 \le n \le 1024",
     hypotheses={"exchangeable": r"\text{all experts have one law at the start, and one learning rate}"},
     form=_PRODUCT,
     as_stated=without(_PRODUCT, "exchangeable"),
@@ -251,7 +253,8 @@ class Breaking(NamedTuple):
 
 topk_breaks_symmetry = Claim(
     id="moe_width.topk_breaks_symmetry", paper=PAPER, source=Source.ABSTRACT, standing=Standing.HOLDS,
-    statement=r"\text{mup, Top-2 of 4, SGD, } t = 2:\ |z(t)-z(0)| \sim n^0\ \text{and}\ |f_e-f_j| \sim n^0",
+    statement=r"\text{mup, Top-2 of 4, SGD, } t = 2:\ |z(t)-z(0)| \sim n^0\ \text{and}\ |f_e-f_j| \sim n^0\ \text{over } 64"
+              r" \le n \le 1024",
     form=Breaking(gate="topk_renorm"),
     mutants={"softmax": Breaking(gate="softmax"), "sigmoid": Breaking(gate="sigmoid"),
              "features_at_rest": Breaking(gate="topk_renorm", parametrisation="ntp")},
