@@ -91,6 +91,8 @@ def test_an_exception_at_a_pair_is_found_one_coordinate_after_the_other(form):
 @pytest.mark.parametrize(("form", "by"), [
     (lambda n: 0 if n * n == 10**8 else n, r"comparing n\*\*2"),
     (lambda n: 0 if n == 10**9 else n, "comparing with 1000000000"),
+    (lambda n: 0 if len(str(n)) > 6 else n, r"by str\(\)"), (lambda n: 0 if len(f"{n}") > 6 else n, r"by str\(\)"),
+    (lambda n: 0 if format(n, "") > "x" else n, r"by format\(\)"),
     (lambda n: 0 if n in range(10**5, 10**6) else n, "membership in a range"),
     (lambda n: 0 if n in (k**3 for k in range(9)) and n > 100 else n, "membership in a generator")])
 def test_a_comparison_that_no_point_stands_for_leaves_a_proof_undecided(form, by):

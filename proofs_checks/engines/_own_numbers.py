@@ -2,9 +2,10 @@
 
 A proof speaks of the expression that a function makes of symbols. Python's `==`, `in`, `get` and `isinstance` look at a
 symbol's structure, so `n if n != 6 else 0` is `n` to a symbol and 0 at 6. Three things are done about it. The function is
-run on its symbols, watched: numbers that it compares a symbol with are tried, wherever they come from, and a comparison of
-anything else than a bare symbol leaves the proof undecided. It is run at points, watched as well, and what it compares there
-is tried next, as far as `MOVES` goes. And the numbers that its code, closures and data mention are tried.
+run on its symbols, watched: numbers that it compares a symbol with are tried, wherever they come from; a comparison of
+anything else than a bare symbol, and a look at how one is written (`str`, `hash`), leave the proof undecided. It is run at
+points, watched as well, and what it compares there is tried next, as far as `MOVES` goes. And the numbers that its code,
+closures and data mention are tried.
 
 Trusted remains: that a function of numbers does not, on the strength of a type alone, take a way on which it singles out
 numbers by arithmetic of its own (`isinstance(n, int) and n * n % 1009 == 5`) or inside a library."""
@@ -36,6 +37,7 @@ LARGE = 1000  # a number of the code beyond this may stand for a size that takes
 COMPARED = 10**6  # one that a symbol is compared with may not
 OBJECTS = 400
 _LOOKUPS = frozenset(("get", "index", "count", "__contains__", "__getitem__", "pop", "setdefault"))
+_AS_WRITTEN = (str, repr, ascii, format, hash, id)
 _MATTERS = (int, float, Fraction, FunctionType, Mapping, tuple, list, set, frozenset)
 GENERIC = (Fraction(1, 2), Fraction(2, 3), Fraction(3), Fraction(5), Fraction(7, 5))
 
@@ -132,8 +134,10 @@ class _Met:
             elif not getattr(value, "free_symbols", None):
                 self._keep(_number(value))
 
-    def asked(self, called: Any) -> None:
-        """A call, which may look something up."""
+    def asked(self, called: Any, args: tuple[Any, ...]) -> None:
+        """A call, which may look something up, or see a symbol as it is written."""
+        if any(called is seen for seen in _AS_WRITTEN) and any(getattr(arg, "free_symbols", None) for arg in args):
+            self.loose = self.loose or f"{called.__name__}()"
         owner = getattr(called, "__self__", None)
         if isinstance(owner, Mapping | set | frozenset | tuple | list) and getattr(called, "__name__", "") in _LOOKUPS:
             self.hold(owner)

@@ -38,7 +38,7 @@ def computes_in_floats(predicate: Callable[..., Any], cases: Iterable[tuple[Any,
         if is_rounded(value):
             seen.append(True)
 
-    def before(called: Any) -> None:
+    def before(called: Any, _: tuple[Any, ...]) -> None:
         if _of_math(called):
             seen.append(True)
 
