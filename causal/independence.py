@@ -127,8 +127,9 @@ def _exact(method: str, n: int) -> bool:
 
 
 def _scaled(x: Any, y: Any, bandwidth: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Rows divided by sqrt(2) b, so that kernels are exp(-squared distance)."""
-    u, v = rows_of(x, "x"), rows_of(y, "y")
+    """Rows divided by sqrt(2) b, so that kernels are exp(-squared distance); about their median, as a common offset would
+    cost digits of the quotient."""
+    u, v = (rows - np.median(rows, axis=0) for rows in (rows_of(x, "x"), rows_of(y, "y")))
     _same_rows(u, v)
     if bandwidth is not None and not (np.isfinite(bandwidth) and bandwidth > 0):
         raise ValueError(f"bandwidth={bandwidth!r} must be positive and finite")

@@ -31,6 +31,12 @@ def test_hsic_is_its_definition():
     assert hsic(x, y, bandwidth=0.7) == pytest.approx(dense_hsic(x, y, (0.7, 0.7)), rel=1e-12)
 
 
+def test_an_offset_of_whole_columns_costs_no_digits():
+    x, y = sample()
+    far, wide = np.round(x * 1e-6 * 2**40) / 2**40 + 2**20, 3e-6  # times in seconds, microseconds apart: exact floats
+    assert hsic(far, y * 1e-6, bandwidth=wide) == pytest.approx(hsic(far - 2**20, y * 1e-6, bandwidth=wide), rel=1e-9)
+
+
 def test_compiled_loops_give_the_same_sums(monkeypatch):
     x, y = sample(301)
     held = moments_exact(x, y[:, None])
