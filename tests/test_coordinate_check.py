@@ -1,6 +1,10 @@
 """The coordinate check: what it says of an Equinox model, of layers as one writes them, of any functions; its messages."""
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import equinox as eqx
 import numpy as np
 import pytest
@@ -133,3 +137,15 @@ def test_coordinate_check_decides_nothing_where_a_quantity_is_zero_at_some_width
 def test_coordinate_check_refuses_by_name(bad, word):
     with pytest.raises(ValueError, match=word):
         sim.coordinate_check(None, None, None, **bad)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_program_that_loaded_jax_first_keeps_its_cache_and_reads_no_false_alarms(tmp_path, first):
+    code = ("import jax\n" if first else "") + (
+        "from simulations._jax import jax, jnp\njax.config.update('jax_persistent_cache_min_compile_time_secs', 0.0)\n"
+        "jax.jit(lambda x: jnp.sort(x)[::2])(jnp.arange(64.0))\nprint(jax.config.jax_compilation_cache_dir)")
+    environment = {k: v for k, v in os.environ.items() if k not in ("TF_CPP_MIN_LOG_LEVEL", "JAX_COMPILATION_CACHE_DIR")}
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                           env={**environment, "XDG_CACHE_HOME": str(tmp_path)}) for _ in range(2)]
+    assert [run.stderr for run in runs] == ["", ""]
+    assert runs[1].stdout.strip() == ("None" if first else str(tmp_path / "refutable" / "xla"))
