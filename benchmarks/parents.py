@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=2000)
     parser.add_argument("--d", type=int, default=10)
     parser.add_argument("--runs", type=int, default=25, help="per family")
+    parser.add_argument("--first", type=int, help="seeds from this one on, in place of the fixed ones")
     parser.add_argument("--families", default=",".join(FAMILIES))
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--slow-runs", type=int, default=4, help="per family, of RESIT and CAM-UV")
@@ -52,7 +53,8 @@ def recovery(given: argparse.Namespace) -> None:
     for family in given.families.split(","):
         for name, method in methods.items():
             runs = min(given.runs, given.slow_runs) if name in ("RESIT", "CAM-UV") else given.runs
-            rows = [scored(method, draw(family, seed, n=given.n, d=given.d)) for seed in list(SEEDS[family])[:runs]]
+            seeds = list(SEEDS[family])[:runs] if given.first is None else range(given.first, given.first + runs)
+            rows = [scored(method, draw(family, seed, n=given.n, d=given.d)) for seed in seeds]
             good = [r for r in rows if r is not None]
             if not good:
                 print(f"{family:10} {name:16} {runs:4}   failed in every run", flush=True)
