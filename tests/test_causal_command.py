@@ -120,6 +120,7 @@ def test_the_project_checker_reads_causal_certificates(rock: str, tmp_path: Path
     (("--context", "ST=1,BT=1", "--effect", "QQ=1"), "QQ"), (("--context", "none.json", "--effect", "BS=1"), "none.json"),
     (("--context", "ST=1,BT=1", "--effect", "BS=1", "--engine", "magic"), "magic"),
     (("--context", "ST=1,=1", "--effect", "BS=1"), "NAME=VALUE"),
+    (("--context", "ST=1,BT=1", "--context", "ST=0", "--effect", "BS=1"), "ST is given as 1 and as 0"),
     (("--others", "1", "--effect", "BS &"), "effect: something is missing at the end, column 5 of the expression 'BS &'"),
     (("--others", "1", "--effect", "BS=1", "--definition", "original", "--certificate", "none.json"), "--certificate")])
 def test_wrong_use_is_exit_code_two_in_one_line(rock: str, arguments: tuple[str, ...], said: str) -> None:

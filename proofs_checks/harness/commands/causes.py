@@ -84,6 +84,7 @@ def read_context(network: Any, texts: tuple[str, ...], others: str | None) -> di
     from causal import CausalError, UnknownVariable
 
     given: dict[str, Any] = {}
+    spelled: dict[str, str] = {}
     for text in texts:
         if "=" not in text:
             with open(text, encoding="utf-8") as file:
@@ -98,6 +99,8 @@ def read_context(network: Any, texts: tuple[str, ...], others: str | None) -> di
                 raise CausalError(f"--context: {part!r} is not NAME=VALUE")
             if name not in network.domains:
                 raise UnknownVariable(name, "--context", network.domains)
+            if spelled.setdefault(name, value) != value:
+                raise CausalError(f"--context: {name} is given as {spelled[name]} and as {value}")
             given[name] = _value(network, name, value)
     if others is not None:
         for name in (*network.exogenous, *network.inputs):
