@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 from causal import _sat
@@ -82,6 +83,9 @@ def harm(model: CausalModel, context: Mapping[str, Any], event: Mapping[str, Any
     endogenous(model, "outcome", [outcome])
     if missing := [v for v in model.domains[outcome] if v not in utility]:
         raise CausalError(f"utility has no value for {outcome}={missing[0]!r}")
+    for name, number in (("default", default), *((f"utility of {v!r}", utility[v]) for v in model.domains[outcome])):
+        if not isinstance(number, Real) or number - number != 0:
+            raise CausalError(f"{name} is {number!r}, it must be a finite number")
     actual = model.evaluate(context)
     o = actual[outcome]
     if any(actual[n] != model.domains[n][model.code(n, v, "event")] for n, v in event.items()):

@@ -234,6 +234,11 @@ def test_harm_needs_a_better_alternative_and_an_outcome_below_the_default() -> N
         harm(model, {"D": 0, "A": 1}, {"D": 1}, "O", utility, default=1)
     with pytest.raises(CausalError, match="utility has no value"):
         harm(model, {"D": 0, "A": 1}, {"D": 0}, "O", {0: 1}, default=1)
+    for wrong in ({0: float("nan"), 1: 1}, {0: 1, 1: "x"}, {0: 1, 1: float("inf")}):
+        with pytest.raises(CausalError, match="must be a finite number"):
+            harm(model, {"D": 0, "A": 1}, {"D": 0}, "O", wrong, default=1)
+    with pytest.raises(CausalError, match="default is nan"):
+        harm(model, {"D": 0, "A": 1}, {"D": 0}, "O", {0: 0, 1: 1}, default=float("nan"))
 
 
 def test_certificates_are_accepted_after_a_trip_through_json() -> None:
