@@ -87,12 +87,19 @@ def blame(situations: Iterable[tuple[CausalModel, Mapping[str, Any], Any]], even
     listed = list(situations)
     if len(event) != 1:
         raise CausalError(f"event={dict(event)!r} must set one variable")
-    weights = [Fraction(str(p)) if isinstance(p, float) else Fraction(p) for _, _, p in listed]
+    weights = [_probability(p) for _, _, p in listed]
     if sum(weights) != 1 or any(w < 0 for w in weights):
         raise CausalError(f"probabilities of situations sum to {sum(weights)}, they must be >= 0 and sum to 1")
     work = partial(_responsibility_of, dict(event), effect, convention)
     degrees = spread(work, [(m, c) for m, c, _ in listed], executor)
     return sum((w * d for w, d in zip(weights, degrees, strict=True)), Fraction(0))
+
+
+def _probability(value: Any) -> Fraction:
+    try:
+        return Fraction(str(value) if isinstance(value, float) else value)
+    except (TypeError, ValueError):
+        raise CausalError(f"the probability {value!r} of a situation must be a finite number") from None
 
 
 def _responsibility_of(event: dict[str, Any], effect: Effect, convention: str,

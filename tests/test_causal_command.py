@@ -77,6 +77,13 @@ def test_a_cut_list_says_what_is_known(rock: str) -> None:
     assert "all of them" not in cut.output
 
 
+def test_a_context_file_gives_each_name_once(rock: str, tmp_path: Path) -> None:
+    context = tmp_path / "context.json"
+    context.write_text('{"ST": 1, "BT": 1, "ST": 0}', encoding="utf-8")
+    result = run(rock, "--context", str(context), "--effect", "BS=1")
+    assert (result.exit_code, result.stdout) == (2, "") and "'ST' is given twice" in result.stderr
+
+
 def test_drawings_and_certificate(rock: str, tmp_path: Path) -> None:
     dot, svg, proof = (tmp_path / f"rock.{e}" for e in ("dot", "svg", "json"))
     done = run(rock, "--context", "ST=1,BT=1", "--effect", "BS=1", "--exclude", "gates", "--dot", str(dot), "--svg", str(svg),
@@ -122,7 +129,8 @@ def test_the_project_checker_reads_causal_certificates(rock: str, tmp_path: Path
     (("--context", "ST=1,=1", "--effect", "BS=1"), "NAME=VALUE"),
     (("--context", "ST=1,BT=1", "--context", "ST=0", "--effect", "BS=1"), "ST is given as 1 and as 0"),
     (("--others", "1", "--effect", "BS &"), "effect: something is missing at the end, column 5 of the expression 'BS &'"),
-    (("--others", "1", "--effect", "BS=1", "--definition", "original", "--certificate", "none.json"), "--certificate")])
+    (("--others", "1", "--effect", "BS=1", "--definition", "original", "--certificate", "none.json"), "--certificate"),
+    (("--others", "1", "--effect", "BS=1", "--limit", "1", "--certificate", "none.json"), "nothing to certify")])
 def test_wrong_use_is_exit_code_two_in_one_line(rock: str, arguments: tuple[str, ...], said: str) -> None:
     result = run(rock, *arguments)
     assert result.exit_code == 2

@@ -140,6 +140,13 @@ def test_blame_of_one_marksman_with_one_live_bullet() -> None:
         blame(situations[1:], {"S0": 1}, {"D": 1}, convention="modified")
 
 
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), None, "half"])
+def test_blame_names_a_probability_that_is_none(wrong: object) -> None:
+    (model, context, _), *_ = marksmen()
+    with pytest.raises(CausalError, match=r"the probability .* of a situation must be a finite number"):
+        blame([(model, context, wrong)], {"S0": 1}, {"D": 1}, convention="modified")
+
+
 def test_blame_sets_the_variable_first() -> None:
     """Without the intervention a marksman who did not shoot would be to blame for nothing."""
     model, context, _ = marksmen()[0]

@@ -16,17 +16,19 @@ from causal.model import CausalModel, Formula, Input, Mechanism, Table, check_do
 FIELDS = {"domain", "parents", "table", "expr"}
 
 
+def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object from its pairs. CausalError for a name given twice."""
+    result = dict(items)
+    if len(result) != len(items):
+        names = [n for n, _ in items]
+        raise CausalError(f"{next(n for n in names if names.count(n) > 1)!r} is given twice")
+    return result
+
+
 def read_json(text: str) -> CausalModel:
     """A model from JSON. A name given twice is refused."""
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(items)
-        if len(result) != len(items):
-            names = [n for n, _ in items]
-            raise CausalError(f"{next(n for n in names if names.count(n) > 1)!r} is given twice")
-        return result
-
     try:
-        return from_data(json.loads(text, object_pairs_hook=pairs))
+        return from_data(json.loads(text, object_pairs_hook=unique))
     except json.JSONDecodeError as error:
         raise CausalError(f"line {error.lineno}: not JSON: {error.msg}") from None
 

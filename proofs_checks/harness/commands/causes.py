@@ -4,9 +4,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
+
+from proofs_checks.harness.report_io import write_text
 
 __all__ = ["command"]
 
@@ -46,11 +49,11 @@ def command(model: str, contexts: tuple[str, ...], others: str | None, effect: s
         network = read_model(model)
         context = read_context(network, contexts, others)
         family = actual_causes(network, context, effect, **_arguments(network, effect, options))
+        _write(network, context, effect, family, dot, svg, certificate)  # first: an answer is no comfort for a missing file
         if as_json and output != "list":
             _print_json(family, counted=output == "count")
         else:
             _print(network, context, effect, family, output, as_json)
-        _write(network, context, effect, family, dot, svg, certificate)
     except (CausalError, OSError) as error:
         click.echo(f"refutable causes: {error}", err=True)
         sys.exit(2)
@@ -82,6 +85,7 @@ def _own_variables(network: Any, effect: str) -> list[str]:
 def read_context(network: Any, texts: tuple[str, ...], others: str | None) -> dict[str, Any]:
     """The context that the options spell; values are matched with the domains. CausalError naming what is wrong."""
     from causal import CausalError, UnknownVariable
+    from causal.files._native import unique
 
     given: dict[str, Any] = {}
     spelled: dict[str, str] = {}
@@ -89,7 +93,7 @@ def read_context(network: Any, texts: tuple[str, ...], others: str | None) -> di
         if "=" not in text:
             with open(text, encoding="utf-8") as file:
                 try:
-                    given |= json.load(file)
+                    given |= json.load(file, object_pairs_hook=unique)
                 except (ValueError, TypeError) as error:
                     raise CausalError(f"--context {text}: not a JSON object: {error}") from None
             continue
@@ -184,15 +188,13 @@ def _short(number: int) -> str:
 
 def _write(network: Any, context: dict[str, Any], effect: str, family: Any, dot: str | None, svg: str | None,
            certificate: str | None) -> None:
+    if certificate:
+        write_text(Path(certificate), json.dumps(family.certificate()))
     if dot or svg:
         from causal.rendering import to_dot, write_svg
 
         first = next(iter(family), None)
         if dot:
-            with open(dot, "w", encoding="utf-8") as file:
-                file.write(to_dot(network, context, effect, first))
+            write_text(Path(dot), to_dot(network, context, effect, first))
         if svg:
             write_svg(svg, network, context, effect, first)
-    if certificate:
-        with open(certificate, "w", encoding="utf-8") as file:
-            json.dump(family.certificate(), file)
