@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import simulations  # noqa: F401 - before a test module loads jax by way of equinox: programs then share one cache
 from theory.claim import Claim
 
 

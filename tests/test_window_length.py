@@ -12,6 +12,7 @@ import pytest
 
 from proofs_checks.harness.judge import judge
 from theory import window_length as thy
+from theory.claim import without
 from theory.window_length import (
     ambiguous,
     ar_pair_excess,
@@ -269,7 +270,7 @@ def test_a_false_form_is_red():
     assert not judge(wrong).green
     false = thy.late_gain.mutants["one_later"]
     late = replace(thy.late_gain, form=false,
-                   mutants={**thy.late_gain.mutants, "without_distinct": false._replace(given=lambda period, p: True)})
+                   mutants={**thy.late_gain.mutants, "without_distinct": without(false, "distinct")})
     assert not judge(late).green
     assert judge(thy.late_gain).green
 
