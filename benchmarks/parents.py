@@ -53,6 +53,8 @@ def recovery(given: argparse.Namespace) -> None:
     for family in given.families.split(","):
         for name, method in methods.items():
             runs = min(given.runs, given.slow_runs) if name in ("RESIT", "CAM-UV") else given.runs
+            if not runs:
+                continue
             seeds = list(SEEDS[family])[:runs] if given.first is None else range(given.first, given.first + runs)
             rows = [scored(method, draw(family, seed, n=given.n, d=given.d)) for seed in seeds]
             good = [r for r in rows if r is not None]
