@@ -129,12 +129,24 @@ def _exact(method: str, n: int) -> bool:
 def _scaled(x: Any, y: Any, bandwidth: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Rows divided by sqrt(2) b, so that kernels are exp(-squared distance); about their median, as a common offset would
     cost digits of the quotient."""
-    u, v = (rows - np.median(rows, axis=0) for rows in (rows_of(x, "x"), rows_of(y, "y")))
+    u, v = rows_of(x, "x"), rows_of(y, "y")
     _same_rows(u, v)
-    if bandwidth is not None and not (np.isfinite(bandwidth) and bandwidth > 0):
+    if bandwidth is not None and not (isinstance(bandwidth, (int, float, np.number)) and 0 < bandwidth < np.inf):
         raise ValueError(f"bandwidth={bandwidth!r} must be positive and finite")
-    widths = [median_distance(w) if bandwidth is None else float(bandwidth) for w in (u, v)]
-    return u / (np.sqrt(2) * widths[0]), v / (np.sqrt(2) * widths[1])
+    return _about_median(u, bandwidth), _about_median(v, bandwidth)
+
+
+def _about_median(rows: np.ndarray, bandwidth: float | None) -> np.ndarray:
+    """Powers of two are taken out first: squares of values beyond 1e154 or below 1e-162 would be no floats."""
+    power = int(np.frexp(np.abs(rows).max())[1])
+    centred = np.ldexp(rows, -power)
+    centred -= np.median(centred, axis=0)
+    rest = int(np.frexp(np.abs(centred).max())[1])
+    centred = np.ldexp(centred, -rest)
+    width = median_distance(centred) if bandwidth is None else float(np.ldexp(bandwidth, -power - rest))
+    if not 1e-150 < width < np.inf:
+        raise ValueError(f"bandwidth={bandwidth!r} must lie within 150 orders of magnitude of the spread of x and of y")
+    return np.asarray(centred / (np.sqrt(2) * width))
 
 
 def _same_rows(u: np.ndarray, v: np.ndarray) -> None:

@@ -37,6 +37,15 @@ def test_an_offset_of_whole_columns_costs_no_digits():
     assert hsic(far, y * 1e-6, bandwidth=wide) == pytest.approx(hsic(far - 2**20, y * 1e-6, bandwidth=wide), rel=1e-9)
 
 
+@pytest.mark.parametrize("factor", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+def test_units_change_no_bit_even_where_squares_are_no_floats(factor):
+    x, y = np.random.default_rng(8).normal(size=(2, 60))
+    y += x
+    assert hsic_test(x * factor, y / factor) == hsic_test(x, y)
+    assert hsic(x * factor, y * factor, bandwidth=factor) == hsic(x, y, bandwidth=1.0)
+    assert hsic_estimate(x * factor, y) == hsic_estimate(x, y)
+
+
 def test_compiled_loops_give_the_same_sums(monkeypatch):
     x, y = sample(301)
     held = moments_exact(x, y[:, None])

@@ -289,6 +289,40 @@ def test_screening_keeps_parents_without_marginal_correlation():
     assert {40, 80} <= kept and not {40, 80} <= correlated
 
 
+def test_screening_keeps_parents_that_a_common_cause_hides():
+    from causal.indrm._screen import screened
+    from causal.indrm._table import read_table
+
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(2000, 150)) + rng.normal(size=(2000, 1))
+        y = 2 * x[:, 40] - x[:, 80] + rng.exponential(size=2000)  # Cov(y, x_80) = 0
+        table = read_table(x, y, None)
+        assert {40, 80} <= {table.names[j] for j in screened(table.columns, table.y, 8, 0)}
+
+
+def test_the_order_of_rows_changes_no_bit():
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(0, 3, size=(2, 200))
+    x = {"a": a.astype(bool), "b": b * 0.1, "c": rng.exponential(size=200)}
+    y = np.round(b + x["c"] + rng.laplace(size=200))
+    first = IndRM().fit(x, y)
+    for _ in range(5):
+        p = rng.permutation(200)
+        again = IndRM().fit({name: v[p] for name, v in x.items()}, y[p])
+        assert (again.p_value_, again.variance_, again.table_) == (first.p_value_, first.variance_, first.table_)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e250])
+def test_units_whose_squares_are_no_floats_are_refused_by_name(factor):
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(2, 50))
+    with pytest.raises(ValueError, match="column 'x' holds values up to"):
+        IndRM().fit({"x": x * factor}, y)
+    with pytest.raises(ValueError, match="y holds values up to"):
+        IndRM().fit({"x": x}, y * factor)
+
+
 def test_unfitted_models_say_so_and_public_names_are_there():
     with pytest.raises(RuntimeError, match="call fit first"):
         IndRM().summary()

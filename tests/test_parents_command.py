@@ -77,6 +77,8 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "said"), [
+    ("a,Y\n", "has a header and no rows"), ("a,Y\n1,2\n1,?\n3,4\n", "target 'Y' holds '?' in row 2 below the header"),
+    ("a,Y\n1,2\noops,3\n3,4\n", "column 'a' holds 'oops' in row 2 below the header"),
     ("a,a,Y\n1,2,3\n", "stands in the header twice"), ("a,b,Y\n1,2,3\n1,2,3,4\n", "line 3 has 4 fields, the header has 3"),
     ("a,b,Y\n1,2,3,4\n1,2,3,4\n", "line 2 has 4 fields"), ("a,b,Y\n\n1,2\n", "line 3 has 2 fields"), ("", "is empty")])
 def test_lines_that_do_not_fit_the_header_are_named(tmp_path, text, said):

@@ -12,6 +12,8 @@ from causal.indrm._smooth import Column
 
 WIDE = 60  # columns that go on to the forest
 PAIR_COLUMNS = 20
+GIVEN_COLUMNS = 10  # beyond these
+RIDGE = 0.05  # of a column's variance
 
 
 def screened(columns: Sequence[Column], y: np.ndarray, keep: int, seed: int, weights: np.ndarray | None = None) -> list[int]:
@@ -43,7 +45,16 @@ def _wide(columns: Sequence[Column], y: np.ndarray) -> set[int]:
         if len(chosen) >= WIDE:
             break
         chosen.add(int(j))
-    return chosen
+    return chosen | _given_others(first, goals[:, 0])
+
+
+def _given_others(first: np.ndarray, goal: np.ndarray) -> set[int]:
+    """The columns of largest coefficients, in standard errors, in a ridge regression on all: parents whose parts of y cancel
+    when a common cause moves them say nothing alone, nor in products of two."""
+    n = len(goal)
+    ridge = np.linalg.inv(first.T @ first / n + RIDGE * np.eye(first.shape[1]))
+    scores = np.abs(ridge @ (first.T @ goal)) / np.sqrt(np.diag(ridge))
+    return set(np.argsort(-scores, kind="stable")[:GIVEN_COLUMNS].tolist())
 
 
 def _forest(columns: Sequence[Column], y: np.ndarray, seed: int, weights: np.ndarray | None) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from causal.indrm._smooth import Column
 
 FEWEST = 30
+SMALLEST = 1e-75  # of a column's largest value and its reciprocal: fourth powers must be floats
 Name = Hashable
 
 
@@ -62,17 +63,16 @@ def read_table(data: Any, y: Any, target: Name | None, sample_weight: Any = None
     scores = {name: _scores(v) for name, v in kept.items()}
     goal_scores = _scores(goal)[:, 0]
     names = sorted(kept, key=lambda name: (*_signature(scores[name], goal_scores), str(name)))
-    keys = [*(scores[name][:, 0] for name in reversed(names)), goal]
+    keys = [*(kept[name] for name in reversed(names)), goal]
     order = np.lexsort(keys if weights is None else [weights, *keys])
     weights = None if weights is None else weights[order] / weights.mean()
     groups = _groups(names, scores)
-    columns = [Column(scores[g[0]][order], _standard(kept[g[0]])[order]) for g in groups]
-    centre, scale = float(goal.mean()), float(goal.std())
-    if weights is not None:
-        centre = float(np.average(goal[order], weights=weights))
-        scale = float(np.sqrt(np.average((goal[order] - centre) ** 2, weights=weights)))
-    table = Table([g[0] for g in groups], columns, (goal[order] - centre) / scale, centre, scale, rows[order], groups, constant,
-                  [], list(raw), [kept[g[0]][order] for g in groups], weights)
+    sources, goal = [kept[g[0]][order] for g in groups], goal[order]  # means of reordered rows may differ in the last bit
+    columns = [Column(_scores(v), _standard(v)) for v in sources]
+    centre = float(np.average(goal, weights=weights))
+    scale = float(np.sqrt(np.average((goal - centre) ** 2, weights=weights)))
+    table = Table([g[0] for g in groups], columns, (goal - centre) / scale, centre, scale, rows[order], groups, constant,
+                  [], list(raw), sources, weights)
     return table._replace(collinear=_collinear(table))
 
 
@@ -133,6 +133,9 @@ def _check(values: Mapping[Name, np.ndarray], goal: np.ndarray, label: str) -> N
         raise ValueError(f"column {shown(bad)} holds nan or inf ({rows} values); drop or fill these rows")
     if not np.isfinite(goal).all():
         raise ValueError(f"{label} holds nan or inf ({int((~np.isfinite(goal)).sum())} values); drop these rows")
+    for name, v in (*((f"column {name!r}", v) for name, v in values.items()), (label, goal)):
+        if (largest := float(np.max(np.abs(v), initial=0.0))) > 1 / SMALLEST or 0 < largest < SMALLEST:
+            raise ValueError(f"{name} holds values up to {largest:.3g}, whose squares are no floats; take another unit")
     if n < FEWEST:
         raise ValueError(f"n={n} rows are too few; need at least {FEWEST}")
     if _is_constant(goal):

@@ -89,8 +89,11 @@ def read_frame(file: Path, target: str, weights: str | None = None) -> tuple[Any
         column = frame[name]
         if column.dtype == object or str(column.dtype) in ("string", "str"):
             values = column.nunique(dropna=False)
-            if name in (target, weights):
-                raise TableError(f"{'target' if name == target else 'column of weights'} {name!r} holds text; need numbers")
+            role = "target" if name == target else "column of weights" if name == weights else "column"
+            if stray := _stray(column):
+                raise TableError(f"{role} {name!r} holds {stray}, and numbers elsewhere; mend or drop that row")
+            if role != "column":
+                raise TableError(f"{role} {name!r} holds text; need numbers")
             if values > LEVELS:
                 raise TableError(f"column {name!r} holds text with {values} different values; drop it, or make it numbers")
             if column.isna().any():
@@ -98,6 +101,17 @@ def read_frame(file: Path, target: str, weights: str | None = None) -> tuple[Any
             frame[name] = column.astype("category")
             notes.append(f"column {name!r} is taken as a category of {values} values")
     return frame, notes
+
+
+def _stray(column: Any) -> str:
+    """The first text of a column of which more than half is numbers, and its row; '' for other columns."""
+    import pandas as pd
+
+    wrong = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+    if not 0 < 2 * wrong.sum() < len(column):
+        return ""
+    first = int(wrong.argmax())
+    return f"{column.iloc[first]!r} in row {first + 1} below the header"
 
 
 def _read(file: Path) -> Any:
@@ -128,9 +142,13 @@ def _check_lines(file: Path) -> None:
             raise TableError("is empty; need a line of column names")
         if twice := sorted({name for name in header if header.count(name) > 1}):
             raise TableError(f"column {', '.join(map(repr, twice))} stands in the header twice; names must differ")
-        for row in reader:
-            if row and len(row) != len(header):
+        rows = 0
+        for row in filter(None, reader):
+            rows += 1
+            if len(row) != len(header):
                 raise TableError(f"line {reader.line_num} has {len(row)} fields, the header has {len(header)}")
+        if not rows:
+            raise TableError("has a header and no rows")
 
 
 class _Dask:
