@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import product
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -317,3 +317,11 @@ def schwartz_zippel(bound):
 
     yield exhaustive.forall(lambda: ((m, *c) for m in (3, 4) for c in product((-1, 0, 1), repeat=6)), few_zeros,
                             given=lambda m, *c: any(c))
+
+    def few_zeros_of_lines(m, *lines):  # a x + b y + c = 0 each; lines that do not meet in the square attain the bound
+        zeros = sum(any(a * x + b * y + c == 0 for a, b, c in lines) for x, y in product(range(1, m + 1), repeat=2))
+        return zeros <= bound(len(lines), m)
+
+    lines = ((1, 0, -1), (1, 0, -2), (1, 0, -3), (1, 0, -4), (0, 1, -1), (1, -1, 0), (1, 1, -4))
+    yield exhaustive.forall(lambda: ((m, *chosen) for m in range(1, 7) for k in range(5) for chosen in combinations(lines, k)),
+                            few_zeros_of_lines)
