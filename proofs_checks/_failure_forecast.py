@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from theory.failure_forecast import harmonic
 
 BITS = 128
+SLIVER = Fraction(1, 10**9)
 Monomial = tuple[str, ...]
 
 
@@ -285,9 +286,9 @@ def bias_of(positions: str) -> Any:
     return level + (ball(size).log() + sum(y, ball(0)) / k) * slope - ball(size).log()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def pivot_chance(r: Fraction, k: int, n: int, size: int) -> Any:
-    """P((k-1) log(N V)/G <= r), r > 0, enclosed: P(Gamma(k-1) >= x) is a finite sum."""
+    """P((k-1) log(N V)/G <= r), r != 0, enclosed: P(Gamma(k-1) >= x) is a finite sum."""
     from flint import acb
 
     slope = acb(ball((k - 1) / r))
@@ -301,4 +302,8 @@ def pivot_chance(r: Fraction, k: int, n: int, size: int) -> Any:
         return total * (-x).exp()
 
     split = ball(Fraction(1, size))
-    return beta_integral(lambda v: acb(1), ball(0), split, k, n) + beta_integral(survives, split, ball(1), k, n)
+    if r > 0:
+        return beta_integral(lambda v: acb(1), ball(0), split, k, n) + beta_integral(survives, split, ball(1), k, n)
+    least = ball(SLIVER / size)  # below it log is singular, and V has a mass of at most C(n, k) v^k
+    sliver = (ball(comb(n, k)) * least**k).union(ball(0))
+    return beta_integral(lambda v: 1 - survives(v), least, split, k, n) + sliver

@@ -392,9 +392,9 @@ def unbiased_spacing(form: Any) -> Checks:
 @evidence(thy.interval_exact)
 def interval_exact(cdf: Any) -> Checks:
     def enclosed(r: Fraction, k: int, n: int, size: int) -> bool:
-        return near(cdf(float(r), k, n, size), exact.pivot_chance(Fraction(r), k, n, size), Fraction(1, 10**9))
+        return near(cdf(float(r), k, n, size), exact.pivot_chance(Fraction(r), k, n, size), Fraction(1, 10**12))
 
-    cases = list(product((Fraction(1, 2), Fraction(3), Fraction(8)), (2, 3, 6), (6, 40), (5, 300)))
-    yield exhaustive.forall(cases, enclosed, floats=True)
+    points = map(Fraction, ("1/1000", "1/2", "3", "8", "-1/1000", "-1/2", "-4"))  # below 0: Q lies below x_k
+    yield exhaustive.forall(list(product(points, (2, 3, 6), (6, 40), (5, 300))), enclosed, floats=True)
     yield sequential.mean_within(partial(sim.pivots, limit=3.0, k=2, n=50, deployment=2000.0),
                                  lambda: cdf(3.0, 2, 50, 2000), tol=0.015, chunk=8000)

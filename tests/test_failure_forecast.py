@@ -99,7 +99,9 @@ def test_p_and_log_p_agree():
     (lambda: thy.score(log_p="a"), ("log_p='a'",)), (lambda: thy.debiased_forecast([0.1, 0.2], 10, 2, "a"), ("level='a'",)),
     (lambda: thy.debiased_forecast([0.1, 0.2], 10, 2, None), ("level=None",)),
     (lambda: thy.upper_limit([0.1, 0.2], 10, 2, 1 - 1e-12), ("level=0.99", "1 - 1e-9")),
-    (lambda: thy.tail_shape(np.full(200, 0.3)), ("used=50", "51 largest"))])
+    (lambda: thy.tail_shape(np.full(200, 0.3)), ("used=50", "51 largest")),
+    (lambda: thy.tail_shape(log_p=[-1.0, -2.0]), ("log_p", "n=2", "at least 6")),
+    (lambda: thy.bias(10, 10**30, 1e40), ("n=1000", "2^53")), (lambda: thy.missed_mode(10**400, 10, 0.1), ("n=1000", "2^53"))])
 def test_messages_name_the_argument(call, words):
     with pytest.raises(ValueError) as caught:
         call()
@@ -173,7 +175,8 @@ def test_pivot_by_a_formula_of_its_own():
     assert thy.pivot_cdf(1.0, 2, n, size) == pytest.approx(below + n / size * (1 - 1 / size) ** (n - 1), rel=1e-12)
 
 
-@pytest.mark.parametrize(("r", "k", "n", "size"), [(4.0, 5, 60, 1e6), (-0.5, 2, 40, 20.0), (0.7, 10, 200, 1e4)])
+@pytest.mark.parametrize(("r", "k", "n", "size"), [(4.0, 5, 60, 1e6), (-0.5, 2, 40, 20.0), (0.7, 10, 200, 1e4),
+                                                  (-1e-3, 500, 1000, 2.0), (0.09, 2, 10**9, 1e9), (0.65, 200, 10**7, 1e5)])
 def test_pivot_by_many_digits(r, k, n, size):
     """P(G >= or <= (k-1) log(N V)/r) over V's density, by mpmath."""
     import mpmath as mp
@@ -182,11 +185,21 @@ def test_pivot_by_many_digits(r, k, n, size):
         v = (mp.log(size) + w) * (k - 1) / r
         chance = mp.gammainc(k - 1, max(v, 0), mp.inf, regularized=True) if r > 0 else mp.gammainc(
             k - 1, 0, max(v, 0), regularized=True)
-        return chance * mp.exp(k * w + (n - k) * mp.log1p(-mp.exp(w)))
+        return chance * k * mp.binomial(n, k) * mp.exp(k * w + (n - k) * mp.log1p(-mp.exp(w)))
 
-    cuts = sorted({mp.mpf(-40), -mp.log(size), mp.log(k / n) - 3, mp.log(k / n), mp.log(k / n) + 2, mp.mpf(-1e-30)})
-    found = mp.quad(part, [c for c in cuts if c <= -1e-30]) * k * mp.binomial(n, k)
+    with mp.workdps(30):
+        zero, middle, spread = -mp.log(size), mp.log(mp.mpf(k) / n), 1 / mp.sqrt(k)
+        steps = range(-27, 28, 9)  # of the law of log V, and of where the chance rises, r away from its kink
+        cuts = {mp.mpf(-60), zero, mp.mpf(-1e-30), *(middle + c * spread for c in steps),
+                *(zero + r * max(1 + c * spread, 0) for c in steps)}
+        found = mp.quad(part, sorted(c for c in cuts if c <= -1e-30))
     assert thy.pivot_cdf(r, k, n, size) == pytest.approx(float(found), abs=1e-12)
+
+
+@pytest.mark.parametrize("r", [-1e-9, -4e-4, -0.1, -3.0, -1e5])
+def test_pivot_at_the_smallest_score(r):
+    """k = n = 2, N = 1: log V = -E/2 with E, G ~ Exp(1), and P(E/2 >= -r G) = 1/(1 - 2r)."""
+    assert thy.pivot_cdf(r, 2, 2, 1) == pytest.approx(1 / (1 - 2 * r), abs=1e-14)
 
 
 def test_a_search_for_limits_makes_its_nodes_once(monkeypatch):
@@ -195,8 +208,7 @@ def test_a_search_for_limits_makes_its_nodes_once(monkeypatch):
     made = []
     rule = np.polynomial.legendre.leggauss
     monkeypatch.setattr(np.polynomial.legendre, "leggauss", lambda count: made.append(count) or rule(count))
-    for cached in (_debiased._rule, _debiased._threshold_law):
-        cached.cache_clear()
+    _debiased._rule.cache_clear()
     thy.debiased_forecast(scores(50), 1e5, k=7)
     thy.debiased_forecast(scores(60), 1e6, k=3)
     assert len(made) == 1  # an eigenvalue problem, which made a call take seconds

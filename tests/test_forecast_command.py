@@ -111,6 +111,13 @@ def test_tables_of_other_programs():
     assert found.log_p == [-1.5, -2.0] and found.lines == [2, 4] and found.blank == [3]
 
 
+@pytest.mark.parametrize("text", [
+    "\n\nquery;p\n1;0.5\n2;0.25\n", '"a, b";p\n"x, y";0.5\n"z";0.25\n', 'id;p\r"a, b";0.5\rc;0.25\r', "\tp\n0\t0.5\n1\t0.25\n",
+    'id, "p"\n1, "0.5"\n2, "0.25"\n', 'size 5",p\n1,0.5\n2,0.25\n', "text,p\n" + "x" * 200_000 + ",0.5\ny,0.25\n"])
+def test_separators_quotes_and_long_cells(text):
+    assert read_scores(text, "t").log_p == [math.log(0.5), math.log(0.25)]
+
+
 def test_a_blank_line_between_scores_is_reported(table, tmp_path):
     rows = table.read_text(encoding="utf-8").splitlines()
     other = tmp_path / "gap.csv"

@@ -20,7 +20,6 @@ DIRECT, DENSE = 1_500, 20_000
 FAR = 4.0  # a face is far at this many times its size: third-order terms are then below 1e-3 of the entry, and cancel
 SINGULAR = 1e-13  # of the largest pivot
 CHECKED, WRONG = 400, 0.5  # faces that the potential is looked at on, and the share of it that may be left there
-THIN = 0.5  # of a face's size: thinner, the charge of the far side is wrong by 15 per cent and more
 THIN = 0.5  # of a face's size: the share of the charge on the far side is then wrong by 15 to 100 per cent
 TOLERANCE = 1e-9  # relative residual of GMRES, far below the error of the panels
 

@@ -154,5 +154,6 @@ interval_exact: Claim[Function] = Claim(
     mutants={"shape_k": lambda r, k, n, size: pivot_cdf(r, k + 1, n, size),
              "twice_the_queries": lambda r, k, n, size: pivot_cdf(r, k, 2 * n, size),
              "deployment_halved": lambda r, k, n, size: pivot_cdf(r, k, n, size / 2),
-             "tenth_wider": lambda r, k, n, size: pivot_cdf(1.1 * r, k, n, size)},
+             "tenth_wider": lambda r, k, n, size: pivot_cdf(1.1 * r, k, n, size),
+             "never_below_the_kth_score": lambda r, k, n, size: pivot_cdf(r, k, n, size) if r > 0 else 0.0},
     note="Quantiles of this law, times h, added to x_k, are exact limits for the 1/N quantile.")

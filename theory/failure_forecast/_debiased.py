@@ -13,7 +13,8 @@ __all__ = ["Forecast", "TailShape", "debiased_forecast", "debiased_score", "debi
            "pivot_quantile", "tail_shape", "upper_limit"]
 
 Floats = NDArray[np.float64]
-_NODES = 120  # Gauss-Legendre, a piece; the pivot's distribution function is then right to 1e-12
+_NODES = 64  # Gauss-Legendre, a piece; the pivot's distribution function is then right to 1e-12
+_TINY = 1e-18  # of a law, left out at an end
 _SUREST = 1 - 1e-9
 
 
@@ -87,37 +88,39 @@ def pivot_cdf(r: float, k: int, n: int, deployment: float) -> float:
 
     (Q - x_k)/h = (k-1) log(N V) / G with V ~ Beta(k, n-k+1) and G ~ Gamma(k-1) independent. ValueError: r that is not finite,
     sizes as `debiased_variance`."""
-    from scipy.special import gammainc, gammaincc
+    from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
     _sizes(k, n)
-    size = deployment_size(deployment)
-    r = finite_number(r, "r")
-    above, w, mass = _threshold_law(k, n, size)
-    over = np.abs(np.log(size) + w) * (k - 1) / abs(r) if r else np.full_like(w, np.inf)
-    if r > 0:
-        chance = np.where(above, gammaincc(k - 1, over), 1.0)
-    else:
-        chance = np.where(above, 0.0, gammainc(k - 1, over))
+    zero, r = -float(np.log(deployment_size(deployment))), finite_number(r, "r")  # log(N V) is 0 at log V = zero
+    bulk = np.array([0.0, gammaincinv(k - 1, _TINY), k - 1, gammainccinv(k - 1, _TINY)])  # of G: between them the chance rises
+    w, mass = _threshold_law(k, n, zero + r / (k - 1) * bulk)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        over = abs(w - zero) / abs(r) * (k - 1)
+    above = w > zero
+    chance = np.where(above, gammaincc(k - 1, over), 1.0) if r > 0 else np.where(above, 0.0, gammainc(k - 1, over))
     return min(1.0, float(mass @ chance))
 
 
-@lru_cache(maxsize=64)
-def _threshold_law(k: int, n: int, size: float) -> tuple[Any, Floats, Floats]:
-    """Nodes w of log V, V ~ Beta(k, n-k+1), whether w lies above -log N, where log(N V) changes sign, and their masses."""
-    from scipy.special import betaincinv, gammaln
+def _threshold_law(k: int, n: int, cuts: Any) -> tuple[Floats, Floats]:
+    """Nodes w of log V, V ~ Beta(k, n-k+1), and their masses: a rule between each two of `cuts`, where what is averaged bends.
 
-    ends = np.log(betaincinv(k, n - k + 1, [1e-18, 0.5])[0]), float(np.log(betaincinv(k, n - k + 1, 1 - 1e-16)))
-    kink = -np.log(size)
-    scale = gammaln(n + 1) - gammaln(k) - gammaln(n - k + 1)
+    Masses are divided by their sum: the logarithm of the density's factor is of order n log n and lost to rounding."""
+    ends = _ends(k, n)
+    edges = np.unique(np.clip(np.concatenate([ends, cuts]), *ends))
     x, weight = _rule()
-    pieces = []
-    for low, high, beyond in ((ends[0], min(kink, ends[1]), False), (max(kink, ends[0]), ends[1], True)):
-        if low < high:
-            w = low + (x + 1) * (high - low) / 2
-            density = np.exp(scale + k * w + (n - k) * np.log1p(-np.minimum(np.exp(w), 1 - 1e-17)))
-            pieces.append((np.full(len(w), beyond), w, density * weight * (high - low) / 2))
-    above, nodes, masses = map(np.concatenate, zip(*pieces, strict=True))
-    return above, nodes, masses
+    half = np.diff(edges)[:, None] / 2  # pieces 1
+    w = edges[:-1, None] + half * (1 + x)
+    height = k * w + (n - k) * np.log1p(-np.minimum(np.exp(w), 1 - 2**-53))
+    mass = np.exp(height - height.max()) * half * weight
+    return w.ravel(), mass.ravel() / mass.sum()
+
+
+@lru_cache(maxsize=64)
+def _ends(k: int, n: int) -> tuple[float, float]:
+    """Where the law of log V begins and ends, but for 1e-18 and 1e-16 of it."""
+    from scipy.special import betaincinv
+
+    return float(np.log(betaincinv(k, n - k + 1, _TINY))), float(np.log(betaincinv(k, n - k + 1, 1 - 1e-16)))
 
 
 @lru_cache(maxsize=1)
@@ -146,9 +149,11 @@ def tail_shape(p: Any = None, *, log_p: Any = None, used: int | None = None, lev
     by the total are m - 1 ordered uniforms, so that the sum of these has a known law (used exactly for m <= 21, beyond
     through the normal law: the p-value is then off by less than 4e-3). `used` is m (default: 50, or half of the scores if
     there are fewer than 100). The tail is called lighter or heavier where the two-sided p-value is
-    below `level`. ValueError as `fit_tail`, used < 3 or used >= n, level outside (0, 1)."""
+    below `level`. ValueError as `fit_tail`, n < 6, used < 3 or used >= n, level outside (0, 1)."""
     _level(level)
     psi = score(p, log_p=log_p)
+    if used is None and psi.size < 6:
+        raise ValueError(f"{'p' if log_p is None else 'log_p'} has n={psi.size} scores; the shape of a tail needs at least 6")
     m = whole(min(50, psi.size // 2) if used is None else used, "used", 3)
     if m >= psi.size:
         raise ValueError(f"used={m} must be below n={psi.size}, the number of scores")

@@ -111,9 +111,11 @@ def top_scores(p: Any, log_p: Any, k: Any, *, name: str = "k", more: int = 0) ->
 
 
 def whole(value: Any, name: str, least: int) -> int:
-    """ValueError unless `value` is a whole number >= least."""
+    """ValueError unless `value` is a whole number >= least that a float can count up to."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"{name}={value!r} must be a whole number, at least {least}")
+    if value > 2**53:
+        raise ValueError(f"{name}={value!r:.30} must be at most 2^53")
     return int(value)
 
 

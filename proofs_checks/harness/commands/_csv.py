@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,10 +30,14 @@ def text_of(file: str) -> str:
 def rows_of(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """The line where each row begins, and its cells; none for a blank row.
 
-    Comma, semicolon or tab between fields, as the first line has them; quotes and a byte order mark are allowed."""
+    Comma, semicolon or tab between fields, as the first line that is not blank has them outside quotes; quotes and a byte
+    order mark are allowed, and cells of any length."""
     text = text.lstrip("\ufeff")
-    separator = next((s for s in ",;\t" if s in text.split("\n", 1)[0]), ",")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    bare = re.sub(r'(?m)(^|[,;\t]) *"[^"]*"', r"\1", text)
+    head = next((line for line in bare.splitlines() if line.strip()), "")
+    separator = next((s for s in ",;\t" if s in head), ",")
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a prompt may be long; 131,072 characters otherwise
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
     while True:
         line = reader.line_num + 1
         try:
