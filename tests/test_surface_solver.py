@@ -52,7 +52,7 @@ def test_potential_and_insulation():
 def test_charge_and_length_scale():
     vertices, faces = SPHERE
     base = sim.solve(vertices, faces, OUT, Q).sigma
-    assert np.allclose(sim.solve(4 * vertices, faces, 4 * OUT, 1e12 * Q).sigma, 1e12 / 16 * base, rtol=1e-10)
+    assert np.allclose(sim.solve(4 * vertices, faces, 4 * OUT, 1e12 * Q).sigma, 1e12 / 16 * base, rtol=1e-10, atol=0)
 
 
 def test_two_bodies_see_each_other():
@@ -160,8 +160,8 @@ def test_panels_in_loops_and_in_jax_are_the_closed_form():
     near = np.asarray(_panels.matrix(made.centres, made.corners, made.normals))
     loops = _solve.matrix(made)
     close = ((made.centres[:, None] - made.centres[None]) ** 2).sum(axis=2) < _solve.reach(made)[None, :]
-    assert np.allclose(near[close], loops[close], rtol=1e-12)
-    assert np.allclose(near, loops, rtol=1e-4)  # multipoles far away
+    assert np.allclose(near[close], loops[close], rtol=1e-12, atol=0)
+    assert np.allclose(near, loops, rtol=1e-4, atol=0)  # multipoles far away
     # one entry by subdividing the face 4^7 times
     corners = [made.corners[10]]
     for _ in range(7):
@@ -327,9 +327,14 @@ def test_ground_solver_on_a_boss():
         errors.append([relative((charge / area)[on], t) for on, t in zip((plane, cap), truth, strict=True)])
     (plane_coarse, cap_coarse), (plane_fine, cap_fine) = errors
     assert plane_fine < 0.01 and cap_fine < 0.02 and plane_fine < plane_coarse and cap_fine < cap_coarse, errors
+
+
+@pytest.mark.parametrize(("rings", "off"), [(5, 1e-12), (9, 2e-6)])  # factored; iterated to 1e-9 at condition 2,000
+def test_ground_without_relief_carries_the_charge_of_the_plane(rings, off):
+    _, faces, plan = boss_meshes(rings, 8.0, 4 * rings)
     flat = sim.solve_ground(plan, faces, plan, [[0, 0, 1.5]], [1.0])
     R = np.linalg.norm(plan[faces].mean(axis=1) - [0, 0, 1.5], axis=1)
-    assert np.allclose(flat, -1.5 / (2 * np.pi * R**3), rtol=1e-9)
+    assert relative(flat, -1.5 / (2 * np.pi * R**3)) < off
 
 
 @pytest.mark.parametrize(("change", "said"), [({"plan": np.ones((4, 3))}, "plan"), ({"plan": np.zeros((3, 3))}, "plan"),

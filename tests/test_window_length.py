@@ -347,9 +347,9 @@ def test_figure():
 
     data = figure_data()
     exact = [[float(two_chain_excess(F(rho), int(w))) for w in data["window"]] for rho in data["rho"]]
-    assert np.allclose(data["excess"], exact, rtol=1e-9)
+    assert np.allclose(data["excess"], exact, rtol=1e-9, atol=0)
     errors = [[float(two_chain_zero_one_excess(F(rho), int(w))) for w in data["window"]] for rho in data["rho"]]
-    assert np.allclose(data["zero_one"], errors, rtol=1e-9)
+    assert np.allclose(data["zero_one"], errors, rtol=1e-9, atol=0)
     assert (data["excess"] <= data["envelope"] * (1 + 1e-12)).all()
     assert np.isfinite(data["pooled"]).all()
     assert data["pooled"].shape == (len(data["real_window"]), 10)
