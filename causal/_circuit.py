@@ -170,6 +170,8 @@ def node_value(entry: tuple[Any, ...], codes: Any, value: dict[int, bool]) -> bo
 
 def at_least(words: Sequence[int], threshold: int, everywhere: int) -> int:
     """The rows in which at least `threshold` of the words are true."""
+    if threshold > len(words):
+        return 0
     row = [everywhere] + [0] * max(0, threshold)  # row[j]: at least j of the words so far
     for word in words:
         for j in range(len(row) - 1, 0, -1):

@@ -188,6 +188,17 @@ class Witnesses:
         codes = {at: best.get(at, self.instance.actual[at]) for at in chosen}
         return codes, {at: self.instance.actual[at] for at in self._held(best, counted)}
 
+    def any_part(self, setting: dict[int, int]) -> bool:
+        """Whether a proper part of `setting`, with others held at their actual values, makes the effect fail."""
+        search = self._search = self._search or Search(self.encoding)
+        switch = max(self.encoding.top, search.solver.nof_vars()) + 1
+        x = self.encoding.x
+        for at, code in setting.items():
+            if at in x:
+                search.solver.add_clause([-switch, -x[at], self.encoding.event(at, code)])
+        outside = [switch, *(-lit for at, lit in x.items() if at not in setting)]
+        return any(search.solve([*outside, -x[at]] if at in x else outside) for at in setting)
+
     def _read(self, search: Search) -> dict[int, int]:
         return self.encoding.decode({lit for lit in search.solver.get_model() if lit})
 

@@ -66,6 +66,11 @@ class Question(NamedTuple):
     limit: int | None
     deadline: float | None
 
+    def look(self) -> None:
+        """OutOfTime past the deadline."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise _sat.OutOfTime
+
     def listing(self, stream: Iterable[Event]) -> Listing:
         """A store over `stream`; drained at once under a time limit, so that the clock is the caller's."""
         listing = Listing(stream, len(self.allowed), limit=self.limit, max_size=self.max_size)
@@ -124,11 +129,14 @@ def _by_sat(q: Question) -> CauseFamily:
 
 
 def _by_diagram(q: Question, budget: int = ZDD_NODES) -> CauseFamily:
+    reduced = reduce(q.instance, q.allowed)
     try:
-        diagram = _diagram.Diagram(reduce(q.instance, q.allowed), budget=budget, deadline=q.deadline)
+        diagram = _diagram.Diagram(reduced, budget=budget, deadline=q.deadline)
     except _bdd.OverBudget:
         raise CausalError(f"engine 'zdd' declines: the diagram needs more than {budget} nodes; use 'auto' or 'sat'"
                           ) from None
+    except _sat.OutOfTime:
+        return q.family(q.listing((1, frozenset({at})) for at in reduced.singles), "zdd")
     return q.family(_limited(q, diagram), "zdd")
 
 
@@ -147,6 +155,7 @@ def _limited(q: Question, diagram: _diagram.Diagram) -> Any:
     def stream() -> Iterator[Event]:
         taken = 0
         for cause in diagram.up_to(q.max_size):
+            q.look()
             taken += 1
             yield len(cause), cause
         if q.max_size is not None:
@@ -211,12 +220,7 @@ def _by_witness_map(q: Question) -> CauseFamily:
 
 def _by_definition(q: Question) -> CauseFamily:
     instance = q.instance
-
-    def tick() -> None:
-        if q.deadline is not None and time.monotonic() > q.deadline:
-            raise _sat.OutOfTime
-
-    sim = _definition.Simulator(instance.model, instance.context, instance.expression, tick)
+    sim = _definition.Simulator(instance.model, instance.context, instance.expression, q.look)
     place = {n: i for i, n in enumerate(sim.names)}
     explained: dict[frozenset[str], Explanation] = {}
 
@@ -226,7 +230,7 @@ def _by_definition(q: Question) -> CauseFamily:
     def stream() -> Iterator[Event]:
         pool = [place[instance.names[i]] for i in q.allowed]
         for size, cause, found in _definition.causes(sim, pool, q.definition):
-            tick()
+            q.look()
             if cause is None or found is None:
                 yield size, None
                 continue

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from causal._instance import Instance
@@ -32,6 +32,8 @@ SAMPLES = 20
 SCHEMA = "refutable/certificate/1"
 KIND = "causes"
 SUBJECT = {"model", "context", "effect", "allowed"}
+FIELDS = {"schema", "kind", "claim", "variant", "statement", "subjects", "claim_hash", "method", "causes"}
+BODY = {"drup": {"proof"}, "cross_count": {"count"}}
 DECIMAL = 13_000  # bits up to which a count is written in decimal; Python reads no longer numbers by default
 
 
@@ -56,7 +58,7 @@ def certify(family: CauseFamily, instance: Instance, allowed: frozenset[int]) ->
                                  "causes": [_entry(c) for c in causes]})
     listed = [_entry(c) for c in sorted(family, key=lambda c: sorted(c.variables))]
     written = from_data(subject["model"])  # as the checker will read it, so that the variables get the same numbers
-    clauses = Translation(written, instance.context, subject["effect"], subject["allowed"]).with_blocked(
+    clauses = Translation(written, instance.context, subject["effect"], set(subject["allowed"])).with_blocked(
         [set(e["witness"]) for e in listed])
     return _sealed(subject, {"method": "drup", "causes": listed, "proof": _refutation(clauses)})
 
@@ -109,7 +111,7 @@ class Translation:
     For each variable V: one-hot values v(V, q); e(V, q) "the equation gives q"; and for every q:
     v(V, q) and not e(V, q) imply x(V) if q is not the actual value. Equations are encoded both ways."""
 
-    def __init__(self, model: CausalModel, context: Mapping[str, Any], effect: str, allowed: list[str]) -> None:
+    def __init__(self, model: CausalModel, context: Mapping[str, Any], effect: str, allowed: Set[str]) -> None:
         self.clauses: list[list[int]] = []
         self.top = 0
         self.model, self.context = model, model.check_context(context)
@@ -187,10 +189,12 @@ class Translation:
                 self.clauses += [[-head, result, k], [-head, -result, -k], [head, -result, k], [head, result, -k]]
                 result = head
             return result
+        if not 0 < node.threshold <= len(kids):
+            return self._constant(node.threshold <= 0)
         row = [self._constant(True)] + [self._constant(False)] * node.threshold  # row[j]: at least j of the kids so far
         for k in kids:
             row = [row[0], *(self._choice(k, row[j - 1], row[j]) for j in range(1, node.threshold + 1))]
-        return row[node.threshold] if node.threshold > 0 else row[0]
+        return row[node.threshold]
 
     def _choice(self, condition: int, yes: int, no: int) -> int:
         head = self._new()
@@ -212,8 +216,10 @@ def _check(certificate: Mapping[str, Any]) -> bool:
     _check_header(certificate)
     (subject,) = certificate["subjects"]
     model, context, text = from_data(subject["model"]), subject["context"], subject["effect"]
-    allowed = list(subject["allowed"])
-    if unknown := [n for n in allowed if n not in model.mechanisms]:
+    allowed = frozenset(subject["allowed"])
+    if len(allowed) != len(subject["allowed"]):
+        raise CausalCertificateError("a name is allowed twice")
+    if unknown := sorted(n for n in allowed if n not in model.mechanisms):
         raise CausalCertificateError(f"{unknown[0]!r} is allowed in a cause and is no endogenous variable of the model")
     effect = bind(parse_expression(text), model.domains, "effect")
     actual = model.evaluate(context)
@@ -222,8 +228,6 @@ def _check(certificate: Mapping[str, Any]) -> bool:
     causes = [_checked_entry(model, context, effect, actual, allowed, entry) for entry in certificate["causes"]]
     if certificate["method"] == "cross_count":
         return _check_count(certificate, model, context, effect, allowed, causes)
-    if certificate["method"] != "drup":
-        raise CausalCertificateError(f"unknown method {certificate['method']!r}; known: drup, cross_count")
     for i, a in enumerate(causes):
         if any(a <= b for j, b in enumerate(causes) if i != j):
             raise CausalCertificateError(f"{sorted(a)} is listed and contained in another cause, or twice")
@@ -234,6 +238,10 @@ def _check(certificate: Mapping[str, Any]) -> bool:
 
 def _check_header(certificate: Mapping[str, Any]) -> None:
     """The statement and its label must belong to what is checked."""
+    if certificate["method"] not in BODY:
+        raise CausalCertificateError(f"unknown method {certificate['method']!r}; known: {', '.join(BODY)}")
+    if unknown := sorted(certificate.keys() - FIELDS - BODY[certificate["method"]]):
+        raise CausalCertificateError(f"unknown field {unknown[0]!r}")
     for name, known in (("schema", SCHEMA), ("kind", KIND), ("claim", ""), ("variant", "")):
         if certificate[name] != known:
             raise CausalCertificateError(f"{name} is {certificate[name]!r}, this program reads {known!r}")
@@ -248,9 +256,9 @@ def _check_header(certificate: Mapping[str, Any]) -> None:
 
 
 def _checked_entry(model: CausalModel, context: Mapping[str, Any], effect: Any, actual: Mapping[str, Any],
-                   allowed: list[str], entry: Mapping[str, Any]) -> frozenset[str]:
+                   allowed: Set[str], entry: Mapping[str, Any]) -> frozenset[str]:
     witness, held = dict(entry["witness"]), dict(entry["contingency"])
-    if not witness or set(witness) & set(held) or not set(witness) <= set(allowed):
+    if not witness or set(witness) & set(held) or not set(witness) <= allowed:
         raise CausalCertificateError(f"{witness} with {held} is no cause and contingency among the allowed names")
     if any(actual[n] != v for n, v in held.items()):
         raise CausalCertificateError(f"the contingency {held} is not at its actual values")
@@ -260,7 +268,7 @@ def _checked_entry(model: CausalModel, context: Mapping[str, Any], effect: Any, 
 
 
 def _check_count(certificate: Mapping[str, Any], model: CausalModel, context: Mapping[str, Any], effect: Any,
-                 allowed: list[str], causes: list[frozenset[str]]) -> bool:
+                 allowed: Set[str], causes: list[frozenset[str]]) -> bool:
     names = list(model.mechanisms)[::-1]
     turned = CausalModel({n: model.mechanisms[n] for n in names}, model.domains, model.exogenous)
     again = actual_causes(turned, context, effect, candidates=allowed, engine="zdd")
@@ -276,6 +284,8 @@ def _check_drup(clauses: list[list[int]], proof: list[list[int]]) -> None:
     """Every line follows from the clauses before it by unit propagation, and the last is the empty clause."""
     checker = _Propagation(clauses)
     for line in proof:
+        if 0 in line:  # 0 ends a line of a proof; as a literal it would be its own negation
+            raise CausalCertificateError(f"the proof line {line[:8]} has the literal 0")
         if not checker.implies(line):
             raise CausalCertificateError(f"the proof line {line[:8]} does not follow by unit propagation")
         if not line:

@@ -111,9 +111,7 @@ def _contrast(instance: Instance, finder: _sat.Witnesses, setting: dict[str, Any
     codes = {instance.position[n]: instance.model.code(n, v, "event") for n, v in setting.items() if n in instance.position}
     if len(codes) < len(setting):
         return None  # a variable that cannot matter is in no minimal set
-    for left_out in codes:
-        part = {at: q for at, q in codes.items() if at != left_out}
-        if finder.find(frozenset(part), part) is not None:
-            return None
+    if finder.any_part(codes):
+        return None
     found = finder.find(frozenset(codes), codes)
     return None if found is None else decode(instance, found[1])

@@ -2,12 +2,14 @@
 
 Operators by precedence, tightest first: comparison (`W == 'tie'`, `W != 2`, `W == V`), `~ !`, `&`, `^`, `|`, `not`,
 `and`, `xor`, `or`, as in Python; `not` right after a symbol binds like `~`. A bare name of domain (0, 1) means
-`name == 1`. `atleast(2, A, B, C)` is a threshold gate. A name with blanks or signs in it stands in backquotes."""
+`name == 1`. `atleast(2, A, B, C)` is a threshold gate. A name with blanks or signs in it stands in backquotes; a text in
+quotes is taken as it stands, without escapes."""
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from causal.errors import CausalError, DomainError, UnknownVariable
@@ -15,6 +17,7 @@ from causal.errors import CausalError, DomainError, UnknownVariable
 __all__ = ["Atom", "Const", "Expression", "Gate", "bind", "names_of", "parse_expression", "to_text"]
 
 MAX_DEPTH = 200  # nesting that is still walked by recursion; deeper text is refused
+MAX_DIGITS = 4000  # of a whole number; Python reads no longer ones by default
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +47,8 @@ class Gate:
 
 Expression = Const | Atom | Gate
 
-_TOKEN = re.compile(r"""\s*(?:(?P<quoted>`[^`\n]+`)|(?P<string>'[^']*'|"[^"]*")|(?P<number>[-+]?\d+(?![\w.]|[-:/@]\w))
+_TOKEN = re.compile(r"""\s*(?:(?P<quoted>`[^`\n]+`)|(?P<string>'[^']*'|"[^"]*")
+    |(?P<number>[-+]?\d+(?![\w.]|[-:/@]\w)|[-+]\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.]))
     |(?P<op>==|!=|<>|&&|\|\||[=!~&|^(),])
     |(?P<name>[^\W\d][\w.]*(?:[-:/@][\w.]+)*|\d[\w.]*(?:[-:/@][\w.]+)*))""", re.X)
 _WORDS = {"and": "and", "or": "or", "not": "not", "xor": "xor", "true": "true", "false": "false"}
@@ -92,6 +96,7 @@ class _Parser:
         self.open: list[int] = []  # where the parentheses that are not closed begin
         self.operands: list[tuple[Expression, int]] = []  # with its depth
         self.stack: list[tuple[int, str]] = []
+        self.frames = 0  # on the stack: negations and parentheses, which nest; operators of a long chain do not
 
     def fail(self, why: str, at: int | None = None) -> CausalError:
         """The error, at the token taken last unless `at` is given."""
@@ -151,18 +156,24 @@ class _Parser:
         return True
 
     def push_frame(self, precedence: int, op: str) -> None:
-        if len(self.stack) > 2 * MAX_DEPTH:
+        self.frames += 1
+        if self.frames > 2 * MAX_DEPTH:
             raise self.fail(f"nesting deeper than {MAX_DEPTH}")
         self.stack.append((precedence, op))
 
     def number(self, token: str) -> None:
         frame = self.stack[-1][1] if self.stack else ""
         if frame.startswith("atleast:") and len(self.operands) == int(frame[8:]):
-            self.operands.append((Const(True), int(token)))  # the threshold rides in the depth field
+            self.operands.append((Const(True), self.whole(token)))  # the threshold rides in the depth field
         elif token in ("0", "1"):
             self.operands.append((Const(token == "1"), 1))
         else:
             raise self.fail(f"the number {token} is neither 0 nor 1 and compared with nothing")
+
+    def whole(self, token: str) -> int:
+        if len(token) > MAX_DIGITS:
+            raise self.fail(f"a number of {len(token)} digits is too long")
+        return int(token)
 
     def comparison(self) -> bool:
         return self.tokens[self.at] in (("op", "=="), ("op", "="), ("op", "!="), ("op", "<>"))
@@ -180,7 +191,11 @@ class _Parser:
             kind, token, right_kind, right = right_kind, right, kind, token
         if kind != "name":
             raise self.fail(f"{token!r} {op} {right!r} compares no variable")
-        value: Any = {"string": lambda: right[1:-1], "number": lambda: int(right), "name": lambda: right}[right_kind]()
+        value: Any = right
+        if right_kind == "string":
+            value = right[1:-1]
+        elif right_kind == "number":
+            value = self.whole(right) if right.lstrip("+-").isdecimal() else float(right)
         atom = Atom(token, value, "word" if right_kind == "name" else "literal")
         return atom if op in ("==", "=") else Gate("not", (atom,))
 
@@ -189,6 +204,7 @@ class _Parser:
         while self.stack and self.stack[-1][0] >= max(precedence, 0):
             level, op = self.stack.pop()
             if op == "not":
+                self.frames -= 1
                 child, depth = self.operands.pop()
                 self.add(Gate("not", (child,)), depth + 1)
                 continue
@@ -218,6 +234,7 @@ class _Parser:
             return True
         self.stack.pop()
         self.open.pop()
+        self.frames -= 1
         if frame.startswith("atleast:"):
             first = int(frame[8:])
             arguments = self.operands[first:]
@@ -260,6 +277,8 @@ def bind(expression: Expression, domains: Mapping[str, Sequence[Any]], where: st
             return Gate("or", tuple(Gate("and", (Atom(node.name, v), Atom(value, v))) for v in common))
         if value not in domain and str(value) in domain:
             value = str(value)
+        if value not in domain and node.kind == "word":
+            value = _number(value)
         if value not in domain:
             if node.kind == "word" and not any(isinstance(v, str) for v in domain):
                 raise UnknownVariable(value, where, domains)
@@ -267,6 +286,14 @@ def bind(expression: Expression, domains: Mapping[str, Sequence[Any]], where: st
         return Atom(node.name, value)
 
     return _rebuild(expression, atom)
+
+
+def _number(word: str) -> Any:
+    """A word such as 0.5 or 1e9 as the number it spells, if it does."""
+    try:
+        return float(word) if word[0].isdecimal() else word
+    except ValueError:
+        return word
 
 
 def _rebuild(node: Expression, atom: Callable[[Atom], Expression]) -> Expression:
@@ -277,7 +304,7 @@ def _rebuild(node: Expression, atom: Callable[[Atom], Expression]) -> Expression
     return node
 
 
-_PLAIN = re.compile(r"[^\W\d][\w.]*(?:[-:/@][\w.]+)*|`[^`]+`|[01]")
+_PLAIN = re.compile(r"[^\W\d][\w.]*(?:[-:/@][\w.]+)*|`[^`]+`")
 
 
 def quote(name: str) -> str:
@@ -285,6 +312,17 @@ def quote(name: str) -> str:
     if "`" in name or "\n" in name:
         raise CausalError(f"the name {name!r} cannot be written in an expression")
     return name if _PLAIN.fullmatch(name) and name.lower() not in (*_WORDS, "atleast") else f"`{name}`"
+
+
+def literal(value: Any) -> str:
+    """`value` as the right side of a comparison. CausalError for a text with both kinds of quotes in it."""
+    if isinstance(value, str):
+        if "'" in value and '"' in value:
+            raise CausalError(f"the value {value!r} cannot be written in an expression: it has both kinds of quotes")
+        return f'"{value}"' if "'" in value else f"'{value}'"
+    if isinstance(value, Integral):
+        return repr(int(value))
+    return repr(float(value)).replace("e+", "e") if isinstance(value, float) else repr(value)
 
 
 _SYMBOL = {"and": " & ", "or": " | ", "xor": " ^ "}
@@ -297,10 +335,10 @@ def to_text(node: Expression, bare: Callable[[str], bool] = lambda name: True) -
     if isinstance(node, Atom):
         if node.kind != "word" and bare(node.name) and node.value in (0, 1):
             return quote(node.name) if node.value == 1 else f"~{quote(node.name)}"
-        return f"{quote(node.name)} == {node.value!r}"
+        return f"{quote(node.name)} == {literal(node.value)}"
     if node.op == "not":
         inner = to_text(node.children[0], bare)
-        return f"~{inner}" if _PLAIN.fullmatch(inner) else f"~({inner})"
+        return f"~{inner}" if isinstance(node.children[0], Const) or _PLAIN.fullmatch(inner) else f"~({inner})"
     if node.op == "atleast":
         return f"atleast({node.threshold}, {', '.join(to_text(c, bare) for c in node.children)})"
     if len(node.children) < 2:  # the neutral elements, and gates of one input

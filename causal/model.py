@@ -82,9 +82,9 @@ class CausalModel:
             rows = table_rows(name, rule.parents, self.domains)
             if len(rule.values) != rows:
                 raise CausalError(f"table of {name} has {len(rule.values)} values; its parents have {rows} rows")
+            where = f"table of {name}"
             for value in rule.values:
-                if value not in self._code[name]:
-                    raise DomainError(f"table of {name}: {value!r} is not in its domain {self.domains[name]}")
+                self.code(name, value, where)
 
     def _topological_order(self) -> tuple[str, ...]:
         done: dict[str, None] = {}
@@ -281,7 +281,7 @@ def check_domain(name: str, domain: Sequence[Any]) -> tuple[Any, ...]:
         different = len(set(values))
     except TypeError:
         raise DomainError(f"domain of {name} is {values}; its values must be hashable") from None
-    if len(values) < 2 or different != len(values):
+    if len(values) < 2 or different != len(values) or any(v != v for v in values):  # nan differs from itself
         raise DomainError(f"domain of {name} is {values}; it needs two or more different values")
     return values
 

@@ -93,6 +93,28 @@ def test_no_change_of_a_certificate_is_accepted_unless_what_it_says_is_true() ->
     assert rejected > 4 * accepted > 0  # accepted: an order, a name or a line of the proof that does not matter
 
 
+def test_a_proof_with_the_literal_0_proves_nothing() -> None:
+    """0 is its own negation: with it any clause, and so the absence of causes that were left out, could be derived."""
+    certificate = actual_causes(ROCK, {"ST": 1, "BT": 1}, {"BS": 1}).certificate()
+    (subject,) = certificate["subjects"]
+    for fresh in (9999, 1):
+        for lines in ([[0, 0, fresh], [0, 0, -fresh], [0, 0], []], [[0.5, 0.5, fresh], [0.5, 0.5, -fresh], [0.5, 0.5], []]):
+            body = {"method": "drup", "causes": certificate["causes"][:1], "proof": lines}
+            with pytest.raises(CausalCertificateError, match="literal 0"):
+                check_certificate(_sealed(subject, body))
+
+
+def test_a_certificate_says_nothing_beside_what_is_checked() -> None:
+    certificate = actual_causes(ROCK, {"ST": 1, "BT": 1}, {"BS": 1}).certificate()
+    for added in ({"remark": "and nothing else"}, {"count": "99"}):
+        with pytest.raises(CausalCertificateError, match="unknown field"):
+            check_certificate({**certificate, **added})
+    (subject,) = certificate["subjects"]
+    body = {k: certificate[k] for k in ("method", "causes", "proof")}
+    with pytest.raises(CausalCertificateError, match="allowed twice"):
+        check_certificate(_sealed({**subject, "allowed": subject["allowed"] * 2}, body))
+
+
 def test_a_forged_count_or_sample_of_a_cross_count_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     from causal import certificates
 
@@ -168,6 +190,21 @@ HOSTILE = {
     "cycle.bif": "variable A { type discrete [ 2 ] { a, b }; } variable B { type discrete [ 2 ] { a, b }; } "
                  "probability ( A | B ) { (a) 1, 0; (b) 0, 1; } probability ( B | A ) { (a) 1, 0; (b) 0, 1; }",
 }
+
+
+HOSTILE |= {
+    "digits.json": '{"variables": {"A": {"domain": [0, ' + "9" * 5000 + "]}}}",
+    "digits.yaml": "variables: {A: {domain: [0, " + "9" * 5000 + "]}}", "hex.yaml": "variables: {A: {domain: [0, 0x_]}}",
+    "digits.bnet": "A, B == " + "9" * 5000, "threshold.bnet": "A, atleast(" + "9" * 5000 + ", B)",
+    "list.json": '{"variables": {"A": {}, "B": {"parents": ["A"], "table": [[1], 0]}}}',
+    "nan.json": '{"variables": {"A": {"domain": [NaN, 1]}}}',
+    "exogenous.json": '{"variables": {}, "exogenous": {"U": {"expr": "1"}}}',
+    "misspelt.json": '{"variables": {}, "exogenuos": {}}', "zero.json": '{"variables": {}, "exogenous": 0}',
+    "parent.json": '{"variables": {"A": {}, "B": {"parents": ["A", "C"], "expr": "A"}}}',
+    "date.yaml": "variables: {A: {domain: [!!timestamp x, 1]}}", "set.yaml": "variables: !!set {A}",
+    "blanks.bnet": " " * 1_000_000 + ",", "comments.bif": "/* " * 300_000, "quote.bif": 'network x {} "',
+    "twice.json": '{"variables": {' + "".join(f'"V{i}": {{}}, ' for i in range(100_000)) + '"V99999": {}}}',
+}  # blanks, comments and names given twice: minutes, where a reader goes over them again and again
 
 
 @pytest.mark.parametrize("name", HOSTILE)

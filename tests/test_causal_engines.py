@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from causal import CausalError, CausalModel, _rows, actual_causes, is_cause, witness_map
+from causal import CausalError, CausalModel, _rows, actual_causes, check_certificate, is_cause, witness_map
 from causal._definition import Simulator, modified, subsets
 from causal._instance import read_effect
 from causal.expressions import Atom, Const, Expression, Gate
@@ -116,6 +116,15 @@ def test_gates_of_nothing_are_constants(engine: str) -> None:
     for op, holds_here in (("and", True), ("or", False), ("xor", False), ("atleast", True)):
         effect = Gate("xor", (Gate(op, ()), Atom("T", 1 - holds_here)))  # true where T is 1
         assert answer(model.intervened({"A": 1}), effect, engine) == {frozenset("A"), frozenset("T")}
+
+
+@pytest.mark.parametrize("engine", (*FAST, "rows", "definition"))
+@pytest.mark.parametrize("threshold", [10**12, -10**12])
+def test_a_threshold_beyond_every_count_takes_no_memory(engine: str, threshold: int) -> None:
+    model = CausalModel.from_expressions({"A": None, "B": None, "C": f"~A & ~B | atleast({threshold}, A, B)"})
+    family = actual_causes(model, {"A": 1, "B": 0}, "C" if threshold < 0 else "~C", engine=engine)
+    assert {c.variables for c in family} == {frozenset("C")} | ({frozenset("A")} if threshold > 0 else set())
+    assert check_certificate(family.certificate())
 
 
 def test_rows_read_thresholds_other_values_and_exogenous_names() -> None:

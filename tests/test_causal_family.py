@@ -163,6 +163,26 @@ def test_a_time_limit_that_is_too_short_is_not_called_complete(engine: str) -> N
     assert family.complete_up_to <= max(map(len, (c.variables for c in family)), default=0) + 1
 
 
+def test_a_diagram_out_of_time_gives_what_is_known() -> None:
+    case = random_case("tt", 60, seed=1)
+    everything = {c.variables for c in actual_causes(*case)}
+    family = actual_causes(*case, engine="zdd", time_limit=1e-9)
+    assert not family.complete
+    assert family.complete_up_to == 0 < family.count < len(everything)
+    assert {c.variables for c in family} < everything
+
+
+def test_listing_a_diagram_up_to_a_size_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    from causal import actual
+
+    readings = itertools.count(0, 0.01)
+    monkeypatch.setattr(actual.time, "monotonic", lambda: next(readings))
+    family = actual_causes(*VOTE, engine="zdd", max_size=5, time_limit=3)
+    assert 0 < family.count < 793  # of T and 792 fives
+    assert not family.complete
+    assert family.complete_up_to == 0
+
+
 def test_a_diagram_over_budget_declines(monkeypatch: pytest.MonkeyPatch) -> None:
     from causal import _bdd
 

@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from causal import CausalError, CausalModel, CyclicModel, NonDeterministic, UnknownVariable, read_model, write_model
+from causal import (
+    CausalError,
+    CausalModel,
+    CyclicModel,
+    NonDeterministic,
+    UnknownVariable,
+    actual_causes,
+    check_certificate,
+    read_model,
+    write_model,
+)
+from causal.expressions import Atom, Const, Gate
+from causal.model import Formula, Input, Mechanism, Table
 from causal.random_models import FAMILIES, random_case
 
 
@@ -45,6 +57,68 @@ def test_round_trip_keeps_words_numbers_and_exogenous_names(tmp_path: Path, endi
     assert again.exogenous == ("E", "F")
     assert again.domains == model.domains
     assert outcomes(again, model) == outcomes(model, model) != []
+
+
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+def test_round_trip_keeps_names_that_look_like_constants_and_values_with_signs(tmp_path: Path, ending: str) -> None:
+    """Variables called 0 and 1, and texts whose Python spelling differs from what they are."""
+    words = ("a\\b", "a\\\\b", "it's", 'a "b"', "tab\t", "a | b")
+    numbers = (-1, 0.5, -0.25, 1e300, 1e-9, 10**30)
+    events = {f"E{i}": Atom("W", w) for i, w in enumerate(words)} | {f"F{i}": Atom("N", n) for i, n in enumerate(numbers)}
+    rules: dict[str, Mechanism] = {"W": Input(), "N": Input(), "0": Input(), "1": Formula(Gate("not", (Atom("0", 1),)), ("0",)),
+             "not": Formula(Gate("or", (Atom("1", 1), Const(False))), ("1",))}
+    rules |= {name: Formula(event, (event.name,)) for name, event in events.items()}
+    model = CausalModel(rules, {"W": words, "N": numbers})
+    path = tmp_path / f"model.{ending}"
+    write_model(model, path)
+    assert outcomes(read_model(path), model) == outcomes(model, model) != []
+    certificate = actual_causes(model, {"W": words[0], "N": 0.5, "0": 1}, {"E0": 1, "F1": 1, "1": 0, "0": 1}).certificate()
+    assert check_certificate(certificate)
+
+
+def test_a_text_with_both_quotes_cannot_be_written(tmp_path: Path) -> None:
+    value = "it's \"x\""
+    model = CausalModel({"W": Input(), "E": Formula(Atom("W", value), ("W",))}, {"W": (value, "y")})
+    with pytest.raises(CausalError, match="both kinds of quotes"):
+        write_model(model, tmp_path / "model.json")
+
+
+def test_bnet_keeps_tables_over_domains_in_another_order_gates_of_nothing_and_unused_names(tmp_path: Path) -> None:
+    gates = {"none": Gate("or", ()), "all": Gate("and", ()), "few": Gate("atleast", (Atom("A", 1),), 0),
+             "many": Gate("not", (Gate("atleast", (Atom("A", 1),), 2),))}
+    rules: dict[str, Mechanism] = {"A": Input(), "T": Table(("A",), (1, 0))} | {n: Formula(g, ("A",)) for n, g in gates.items()}
+    model = CausalModel(rules, {"A": (1, 0)}, exogenous=["U"])
+    path = tmp_path / "model.bnet"
+    write_model(model, path)
+    again = read_model(path)
+    for a in (0, 1):
+        assert again.evaluate({"A": a, "U": 0}) == model.evaluate({"A": a, "U": 0})
+
+
+@pytest.mark.parametrize("name", ["1", "12", "not", "a b", "targets", "a#b", "a,b", "\u200b"])
+def test_a_name_that_bnet_would_misread_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(CausalError, match="cannot be written"):
+        write_model(CausalModel.from_expressions({name: None}), tmp_path / "model.bnet")
+
+
+def test_a_target_in_backquotes_is_the_name_that_formulas_use(tmp_path: Path) -> None:
+    model = read_model(write(tmp_path, "m.bnet", "`A B`, X\nC, !`A B`\n"))
+    assert (model.inputs, model.evaluate({"X": 1})["C"]) == (("X",), 0)
+
+
+def test_a_comment_of_bnet_ends_with_the_line_that_an_editor_shows(tmp_path: Path) -> None:
+    assert read_model(write(tmp_path, "m.bnet", "# \u2028A, B\nC, A\n")).variables == ("C", "A")
+
+
+def test_a_file_too_large_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import causal.files
+
+    monkeypatch.setattr(causal.files, "MAX_BYTES", 20)
+    monkeypatch.setattr(causal.files, "MAX_YAML", 10)
+    for name in ("m.json", "m.yaml"):
+        with pytest.raises(CausalError, match="has 22 bytes, more than"):
+            read_model(write(tmp_path, name, '{"variables": {}}     '))
+    assert read_model(write(tmp_path, "n.json", '{"variables": {}}')).domains == {}
 
 
 def test_native_tables_run_the_last_parent_fastest(tmp_path: Path) -> None:

@@ -248,6 +248,16 @@ def test_harm_needs_a_better_alternative_and_an_outcome_below_the_default() -> N
         harm(model, {"D": 0, "A": 1}, {"D": 0}, "O", {0: 0, 1: 1}, default=float("nan"))
 
 
+def test_harm_is_not_of_more_than_a_part_that_brings_it_about() -> None:
+    """A alone turns O; with B or C moved as well it does not, with both it does: the three are not minimal."""
+    good = {(0, 1, 1), (0, 0, 0)}
+    table = {row: int(row in good) for row in itertools.product((0, 1), repeat=3)}
+    model = CausalModel.from_tables({"A": None, "B": None, "C": None, "O": (["A", "B", "C"], table)})
+    for event, harmed in (("A", True), ("B", False), ("AB", False), ("ABC", False)):
+        told = harm(model, dict.fromkeys("ABC", 1), dict.fromkeys(event, 1), "O", {0: 0, 1: 1}, default=1)
+        assert told.harmed is harmed, event
+
+
 def test_certificates_are_accepted_after_a_trip_through_json() -> None:
     draw = random.Random(8)
     for _ in range(25):

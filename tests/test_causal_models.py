@@ -51,6 +51,12 @@ def test_a_long_chain_is_one_gate() -> None:
     assert len(parsed.children) == 20_000
 
 
+@pytest.mark.parametrize("last", ["~y", "(y & z)", "not y", "atleast(1, y, z)"])
+def test_a_long_chain_is_not_deep(last: str) -> None:
+    parsed = parse_expression(" | ".join(["~a", "(b & c)", *(f"x{i}" for i in range(1000))]) + " | " + last)
+    assert len(parsed.children) == 1003
+
+
 def test_from_expressions() -> None:
     model = CausalModel.from_expressions({"BH": "BT & ~SH", "SH": "ST", "BS": "SH or BH", "C": "1"})
     assert model.exogenous == ("BT", "ST")

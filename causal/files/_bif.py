@@ -9,8 +9,8 @@ from typing import Any
 from causal.errors import CausalError, DomainError, NonDeterministic, UnknownVariable
 from causal.model import CausalModel, Input, Mechanism, Table, iterate_rows, table_rows
 
-_TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<string>"[^"]*")|(?P<mark>[{}()\[\];,|])|(?P<word>[^\s{}()\[\];,|"]+)|\n""",
-                    re.S)
+_TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|(?P<string>"[^"]*")|(?P<open>/\*|")|(?P<mark>[{}()\[\];,|])
+    |(?P<word>[^\s{}()\[\];,|"]+)|\n""", re.S | re.X)
 ROUNDING = 1e-6  # how far a root's probabilities may sum from 1: files round to a few digits
 
 
@@ -25,6 +25,8 @@ class _Tokens:
     def _split(text: str) -> Iterator[tuple[str, int]]:
         line = 1
         for match in _TOKEN.finditer(text):
+            if match.lastgroup == "open":
+                raise CausalError(f"line {line}: {match[0]} is not closed")
             if match.lastgroup:
                 yield match[0].strip('"'), line
             line += match[0].count("\n")

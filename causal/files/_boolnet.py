@@ -10,25 +10,27 @@ from causal.model import CausalModel, Formula, Input, Mechanism, Table
 
 MAX_TERMS = 4096
 
-_RULE = re.compile(r"\s*(?:\d+\s*:)?\s*(?P<name>[^\s,=*]+)\s*\*\s*=(?P<text>.*)")
-_START = re.compile(r"\s*(?P<name>[^\s,=*]+)\s*=\s*(?:True|False|Random|Any)\s*", re.I)
+_RULE = re.compile(r"(?:\d+\s*:\s*)?(?P<name>[^\s,=*]+)\s*\*\s*=(?P<text>.*)")
+_START = re.compile(r"(?P<name>[^\s,=*]+)\s*=\s*(?:True|False|Random|Any)", re.I)
 
 
 def read(text: str) -> CausalModel:
     """An acyclic network. `X, X`, and names that no line defines, are inputs. Messages give the line."""
     rules: dict[str, Expression | None] = {}
     lines: dict[str, int] = {}
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.split("#", 1)[0]
-        if not line.strip() or re.fullmatch(r"\s*targets\s*,\s*factors\s*", line, re.I) or _START.fullmatch(line):
+    for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
+        line = raw.split("#", 1)[0].strip()
+        if not line or re.fullmatch(r"targets\s*,\s*factors", line, re.I) or _START.fullmatch(line):
             continue
         match = _RULE.fullmatch(line)
         name, comma, formula = (match["name"], "=", match["text"]) if match else line.partition(",")
         name = name.strip()
+        if len(name) > 2 and name[0] == name[-1] == "`":
+            name = name[1:-1]
         if not comma:
-            raise CausalError(f"line {number}: {line.strip()[:60]!r} is neither 'target, factors' nor 'X* = rule'")
-        if not name:
-            raise CausalError(f"line {number}: the target has no name")
+            raise CausalError(f"line {number}: {line[:60]!r} is neither 'target, factors' nor 'X* = rule'")
+        if not name or "`" in name:
+            raise CausalError(f"line {number}: the target has no name" + f", {name!r} is none" * bool(name))
         if name in rules:
             raise CausalError(f"line {number}: {name!r} is defined twice, first in line {lines[name]}")
         lines[name] = number
@@ -60,21 +62,30 @@ def write(model: CausalModel) -> str:
     for name, domain in model.domains.items():
         if set(domain) != {0, 1}:
             raise CausalError(f"{name} has the domain {domain}; .bnet has 0 and 1 only")
-        if re.search(r"[\s,#=*!&|()'\"`~^]", name):
+        if not _plain(name):
             raise CausalError(f"the name {name!r} cannot be written in .bnet")
-    lines = ["targets, factors"]
+    lines = ["targets, factors", *(f"{name}, {name}" for name in model.exogenous)]
     for name, rule in model.mechanisms.items():
-        lines.append(f"{name}, {_rule_text(name, rule)}")
+        lines.append(f"{name}, {_rule_text(model, name, rule)}")
     return "\n".join(lines) + "\n"
 
 
-def _rule_text(name: str, rule: Mechanism) -> str:
+def _plain(name: str) -> bool:
+    """Whether the name alone is read as that name, on either side of a rule."""
+    try:
+        parsed = parse_expression(name)
+    except CausalError:
+        return False
+    return isinstance(parsed, Atom) and parsed.kind == "bare" and parsed.name == name and name.lower() != "targets"
+
+
+def _rule_text(model: CausalModel, name: str, rule: Mechanism) -> str:
     if isinstance(rule, Input):
         return name
     if isinstance(rule, Formula):
         return _text(rule.expression, name)
     assert isinstance(rule, Table)
-    rows = itertools.product((0, 1), repeat=len(rule.parents))
+    rows = itertools.product(*(model.domains[p] for p in rule.parents))
     ones = [row for row, value in zip(rows, rule.values, strict=True) if value == 1]
     if len(ones) in (0, len(rule.values)):
         return str(int(bool(ones)))
@@ -95,6 +106,8 @@ def _text(node: Expression, name: str) -> str:
     if isinstance(node, Atom):
         return node.name if node.value == 1 else f"!{node.name}"
     kids = [_text(c, name) for c in node.children]
+    if not kids or (node.op == "atleast" and not 0 < node.threshold <= len(kids)):
+        return str(int(node.op == "and" or (node.op == "atleast" and node.threshold <= 0)))
     if node.op == "not":
         return f"!({kids[0]})"
     if node.op in ("and", "or"):

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from causal.errors import CausalError, UnknownVariable
-from causal.expressions import bind, names_of, parse_expression, to_text
+from causal.expressions import MAX_DIGITS, bind, names_of, parse_expression, to_text
 from causal.model import CausalModel, Formula, Input, Mechanism, Table, check_domain, copy_rule, table_rows
 
 FIELDS = {"domain", "parents", "table", "expr"}
@@ -20,30 +21,48 @@ def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object from its pairs. CausalError for a name given twice."""
     result = dict(items)
     if len(result) != len(items):
-        names = [n for n, _ in items]
-        raise CausalError(f"{next(n for n in names if names.count(n) > 1)!r} is given twice")
+        often = Counter(n for n, _ in items)
+        raise CausalError(f"{next(n for n, times in often.items() if times > 1)!r} is given twice")
     return result
 
 
 def read_json(text: str) -> CausalModel:
     """A model from JSON. A name given twice is refused."""
     try:
-        return from_data(json.loads(text, object_pairs_hook=unique))
+        data = json.loads(text, object_pairs_hook=unique, parse_int=_whole)
     except json.JSONDecodeError as error:
         raise CausalError(f"line {error.lineno}: not JSON: {error.msg}") from None
+    return from_data(data)
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise CausalError(f"a number of {len(digits)} digits is too long")
+    return int(digits)
 
 
 def read_yaml(text: str) -> CausalModel:
-    """A model from YAML: plain data only, no aliases, `yes`, `no`, `on`, `off` are words and not truth values."""
+    """A model from YAML: plain data only, no aliases or tags; `yes`, `no`, `on`, `off` are words and not truth values."""
     import re
 
     import yaml
 
     class Loader(yaml.SafeLoader):
         def compose_node(self, parent: Any, index: Any) -> Any:
-            if self.check_event(yaml.events.AliasEvent):
-                raise CausalError(f"line {self.peek_event().start_mark.line + 1}: aliases are refused")
+            event = self.peek_event()
+            if isinstance(event, yaml.events.AliasEvent) or event.tag is not None:
+                what = "aliases" if isinstance(event, yaml.events.AliasEvent) else f"tags such as {event.tag!r}"
+                raise CausalError(f"line {event.start_mark.line + 1}: {what} are refused")
             return super().compose_node(parent, index)
+
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            try:
+                return super().construct_object(node, deep)
+            except CausalError:
+                raise
+            except ValueError:
+                shown = node.value if len(node.value) <= 30 else f"{node.value[:27]}..."
+                raise CausalError(f"line {node.start_mark.line + 1}: {shown!r} is no number that can be read") from None
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             seen = set()
@@ -73,23 +92,29 @@ def from_data(data: Any) -> CausalModel:
     """A model from plain data; messages name the variable."""
     if not isinstance(data, Mapping) or not isinstance(data.get("variables"), Mapping):
         raise CausalError("the file must hold an object with an object 'variables'")
-    exogenous = data.get("exogenous") or {}
+    _known("the file", data, {"variables", "exogenous"})
+    exogenous = {} if data.get("exogenous") is None else data["exogenous"]
     if not isinstance(exogenous, Mapping):
         raise CausalError("'exogenous' must be an object of names")
     domains = {}
-    for name, entry in [*exogenous.items(), *data["variables"].items()]:
+    fields = [*((e, {"domain"}) for e in exogenous.items()), *((e, FIELDS) for e in data["variables"].items())]
+    for (name, entry), known in fields:
         if not isinstance(name, str):
             raise CausalError(f"the name {name!r} must be text")
         if not isinstance(entry, Mapping | None):
             raise CausalError(f"{name}: needs an object, got {entry!r}")
-        if unknown := sorted(map(str, set(entry or {}) - FIELDS)):
-            raise CausalError(f"{name}: unknown field {unknown[0]!r}; known: {', '.join(sorted(FIELDS))}")
+        _known(name, entry or {}, known)
         domain = (entry or {}).get("domain", [0, 1])
         if not isinstance(domain, list):
             raise CausalError(f"{name}: domain must be a list, got {domain!r}")
         domains[name] = check_domain(name, domain)
     rules = {name: _rule(name, entry or {}, domains) for name, entry in data["variables"].items()}
     return CausalModel(rules, domains, exogenous)
+
+
+def _known(name: str, entry: Mapping[str, Any], known: set[str]) -> None:
+    if unknown := sorted(map(str, entry.keys() - known)):
+        raise CausalError(f"{name}: unknown field {unknown[0]!r}; known: {', '.join(sorted(known))}")
 
 
 def _rule(name: str, entry: Mapping[str, Any], domains: Mapping[str, tuple[Any, ...]]) -> Mechanism:
@@ -113,8 +138,11 @@ def _rule(name: str, entry: Mapping[str, Any], domains: Mapping[str, tuple[Any, 
     copied = copy_rule(name, raw, domains)
     bound = raw if copied else bind(raw, domains, f"rule of {name}")
     used = tuple(names_of(bound))
-    if parents is not None and (extra := [n for n in used if n not in parents]):
-        raise UnknownVariable(extra[0], f"rule of {name}, which lists its parents", parents)
+    listed = frozenset(used if parents is None else parents)
+    if extra := [n for n in used if n not in listed]:
+        raise UnknownVariable(extra[0], f"rule of {name}, which lists its parents", listed)
+    if missing := [n for n in parents or () if n not in domains]:
+        raise UnknownVariable(missing[0], f"parents of {name}", domains)
     return copied or Formula(bound, used)
 
 
