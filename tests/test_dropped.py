@@ -4,10 +4,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import sympy
 import toy
 from hypothesis import strategies as st
 
-from proofs_checks.engines import exhaustive, falsify, smt
+from proofs_checks.engines import exhaustive, falsify, smt, symbolic
+from proofs_checks.harness.beyond import Watched
 from proofs_checks.harness.cache import Cache
 from proofs_checks.harness.html._claim import article
 from proofs_checks.harness.judge import Trial, evidence, judge
@@ -109,3 +111,31 @@ def test_a_proof_of_the_weaker_statement_is_enough():
 
     found = judge(made)
     assert found.green, found.problems
+
+
+class Root(NamedTuple):
+    """sqrt(x^2) = value(x) wherever given(x)."""
+
+    value: Any
+    given: Any
+
+
+def test_an_identity_of_positive_symbols_says_nothing_about_dropping_that_they_are_positive():
+    form = Root(lambda x: sympy.sqrt(x**2), Conditions(positive=lambda x: x > 0))
+    made = toy.claim("root", form=form, hypotheses={"positive": "x > 0"},
+                     also_true={"without_positive": without(form, "positive")},
+                     mutants={"twice": form._replace(value=lambda x: 2 * x), "next": form._replace(value=lambda x: x + 1)})
+    x = sympy.Symbol("x", positive=True)
+
+    @evidence(made)
+    def checks(root):
+        yield symbolic.equal(root.value, x, (x,), given=root.given)
+
+    found = judge(made)
+    assert not found.green and "nothing was decided" in found.outcomes["without_positive"].problems[0]
+
+
+def test_symbols_are_no_case_beyond_a_condition():
+    watched = Watched(lambda x: True, lambda x: x < 0)
+    assert watched(sympy.Symbol("x", positive=True)) and watched.count == 0 and watched([sympy.Symbol("y", positive=True)])
+    assert watched(3) and watched.count == 1

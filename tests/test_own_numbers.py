@@ -1,6 +1,8 @@
 """A proof about the expression that a function makes of symbols says nothing of exceptions that the function makes."""
 from __future__ import annotations
 
+import functools
+import operator
 import re
 from fractions import Fraction
 
@@ -67,11 +69,21 @@ def by_type(k):
     return k
 
 
-HIDDEN = [lambda n: n if n != 1009 * 7 else 0, by_type, lambda n: HOLDER.data.get(n, n),
+def matched(k):
+    match k:
+        case 5077:
+            return 0
+    return k
+
+
+HIDDEN = [matched, lambda n: 0 if operator.eq(n, 5077) else n, lambda n: 0 if operator.eq(sp.Integer(5077), n) else n,
+          lambda n: 0 if [5077].count(n) else n, lambda n: 0 if operator.contains([5077], n) else n,
+          lambda n: n if n != 1009 * 7 else 0, by_type, lambda n: HOLDER.data.get(n, n),
           lambda n: 0 if n == HOLDER.factor * 11 else n, lambda n: 0 if n in [k + 1 for k in PRIMES] else n,
           lambda n: 0 if str(n) == "777" else n, lambda n: 0 if hash(n) == 5003 else n,
           lambda n: HOLDER.data[n] if n in HOLDER.data else n,  # noqa: SIM401 - `get` is another way, tried above
-          lambda n: 0 if any(n == k for k in PRIMES) else n]
+          lambda n: 0 if any(n == k for k in PRIMES) else n, lambda n: 0 if n in range(10**4, 2 * 10**4) else n,
+          lambda n: 0 if n in (k**3 for k in range(9)) and n > 100 else n]
 
 
 @pytest.mark.parametrize("form", HIDDEN)
@@ -88,13 +100,40 @@ def test_an_exception_at_a_pair_is_found_one_coordinate_after_the_other(form):
     assert symbolic.equal(form, lambda n, m: n + m, (n, m), universal=True).run().verdict is Verdict.REFUTED
 
 
+def small(n):
+    try:
+        return n if n < 5077 else 0
+    except TypeError:  # what sympy says of a relation's truth value
+        return n
+
+
 @pytest.mark.parametrize(("form", "by"), [
     (lambda n: 0 if n * n == 10**8 else n, r"comparing n\*\*2"),
     (lambda n: 0 if n == 10**9 else n, "comparing with 1000000000"),
-    (lambda n: 0 if len(str(n)) > 6 else n, r"by str\(\)"), (lambda n: 0 if len(f"{n}") > 6 else n, r"by str\(\)"),
+    (lambda n: 0 if len(str(n)) > 6 else n, r"by str\(\)"), (lambda n: 0 if len(f"{n}") > 6 else n, r"by (str|format)\(\)"),
     (lambda n: 0 if format(n, "") > "x" else n, r"by format\(\)"),
-    (lambda n: 0 if n in range(10**5, 10**6) else n, "membership in a range"),
-    (lambda n: 0 if n in (k**3 for k in range(9)) and n > 100 else n, "membership in a generator")])
+    (lambda n: n if len("%s" % n) < 4 else 0, r"by str\(\)"),  # noqa: UP031 - this way of writing is what is tried
+    (lambda n: n if len("{}".format(n)) < 4 else 0, r"by format\(\)"),  # noqa: UP032 - likewise
+    (lambda n: n if len(str([n])) < 6 else 0, r"by repr\(\)"), (lambda n: n if len(n.__str__()) < 4 else 0, r"by str\(\)"),
+    (lambda n: n if len("".join(map(str, [n]))) < 4 else 0, r"by str\(\)"),
+    (lambda n: n if n - 5077 else 0, r"by bool\(\)"), (lambda n: (n - 5077) and n, r"by bool\(\)"),
+    (lambda n: n if any([n - 5077]) else 0, r"by bool\(\)"),
+    (lambda n: n * len(list(filter(None, [n - 5077]))), r"by bool\(\)"),
+    (small, r"by bool\(\)"), (lambda n: n if sp.Or(n < 5077, n > 5079) else 0, r"by bool\(\)"),
+    (lambda n: n * len({n} - {5077}), r"by hash\(\)"), (lambda n: n * (len({n: 1, 5077: 2}) - 1), r"by hash\(\)"),
+    (lambda n: n * (len(set([n, 5077])) - 1), r"by hash\(\)"),  # noqa: C405 - the call is what is tried
+    (lambda n: 0 if n in range(10**6 + 1, 10**6 + 3000) else n, "membership in a range"),
+    (lambda n: 0 if n in (k**9 for k in range(9)) and n > 10**6 else n, "membership in a generator")])
 def test_a_comparison_that_no_point_stands_for_leaves_a_proof_undecided(form, by):
     found = symbolic.equal(form, lambda n: n, n, universal=True).run()
     assert found.verdict is Verdict.UNDECIDED and found.certificate is None and re.search(by, found.summary)
+
+
+def test_a_memo_that_hashes_symbols_is_no_look_of_the_functions():
+    found = symbolic.equal(lambda n: power(n, 5), lambda n: n**5, n, universal=True).run()
+    assert found.verdict is Verdict.HOLDS and found.universal
+
+
+@functools.cache
+def power(n, k):
+    return n * power(n, k - 1) if k else 1

@@ -3,9 +3,9 @@
 A proof speaks of the expression that a function makes of symbols. Python's `==`, `in`, `get` and `isinstance` look at a
 symbol's structure, so `n if n != 6 else 0` is `n` to a symbol and 0 at 6. Three things are done about it. The function is
 run on its symbols, watched: numbers that it compares a symbol with are tried, wherever they come from; a comparison of
-anything else than a bare symbol, and a look at how one is written (`str`, `hash`), leave the proof undecided. It is run at
-points, watched as well, and what it compares there is tried next, as far as `MOVES` goes. And the numbers that its code,
-closures and data mention are tried.
+anything else than a bare symbol, and a look at how one is written (its truth value, `str`, `hash`), leave the proof
+undecided. It is run at points, watched as well, and what it compares there is tried next, as far as `MOVES` goes. And the
+numbers that its code, closures and data mention are tried.
 
 Trusted remains: that a function of numbers does not, on the strength of a type alone, take a way on which it singles out
 numbers by arithmetic of its own (`isinstance(n, int) and n * n % 1009 == 5`) or inside a library."""
@@ -22,6 +22,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from proofs_checks.engines import _statements as statements
+from proofs_checks.engines._looks import looks
 from proofs_checks.engines._watched import watched
 from proofs_checks.harness.evidence import Evidence, Verdict
 from proofs_checks.harness.syntax import INSTALLED
@@ -37,7 +38,6 @@ LARGE = 1000  # a number of the code beyond this may stand for a size that takes
 COMPARED = 10**6  # one that a symbol is compared with may not
 OBJECTS = 400
 _LOOKUPS = frozenset(("get", "index", "count", "__contains__", "__getitem__", "pop", "setdefault"))
-_AS_WRITTEN = (str, repr, ascii, format, hash, id)
 _MATTERS = (int, float, Fraction, FunctionType, Mapping, tuple, list, set, frozenset)
 GENERIC = (Fraction(1, 2), Fraction(2, 3), Fraction(3), Fraction(5), Fraction(7, 5))
 
@@ -55,7 +55,8 @@ def tried(found: Evidence, functions: Iterable[Any], names: Sequence[str], at: C
     own = [f for f in functions if callable(f)]
     met = _Met()
     runs = [watched(f, met=met.see, before=met.asked) for f in own]
-    _run(runs, apply, symbols or statements.symbols_of(names))
+    with looks(met.looked):
+        _run(runs, apply, symbols or statements.symbols_of(names))
     loose, compared = met.loose, met.taken()
     todo = deque(islice(_points(_numbers(own), len(names)), POINTS))
     todo.extend(_around(compared, _base(0, len(names))))
@@ -134,10 +135,17 @@ class _Met:
             elif not getattr(value, "free_symbols", None):
                 self._keep(_number(value))
 
+    def looked(self, by: str, values: tuple[Any, ...]) -> None:
+        """A look at symbols, by one of sympy's methods."""
+        if by in ("__eq__", "__ne__"):
+            self.see(values)
+        else:
+            self.loose = self.loose or f"{by.strip('_')}()"
+
     def asked(self, called: Any, args: tuple[Any, ...]) -> None:
-        """A call, which may look something up, or see a symbol as it is written."""
-        if any(called is seen for seen in _AS_WRITTEN) and any(getattr(arg, "free_symbols", None) for arg in args):
-            self.loose = self.loose or f"{called.__name__}()"
+        """A call, which may look something up, or ask which object a symbol is."""
+        if called is id and any(getattr(arg, "free_symbols", None) for arg in args):
+            self.loose = self.loose or "id()"
         owner = getattr(called, "__self__", None)
         if isinstance(owner, Mapping | set | frozenset | tuple | list) and getattr(called, "__name__", "") in _LOOKUPS:
             self.hold(owner)

@@ -14,11 +14,12 @@ from decimal import Decimal
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from proofs_checks.engines._looks import remembered
 from proofs_checks.harness.syntax import INSTALLED, syntax
 
 __all__ = ["is_rounded", "watched"]
 
-_NOTE, _MET, _HELD, _WRITTEN, _CALL, _MADE = "__note__", "__met__", "__held__", "__written__", "__call__", "__made__"
+_NOTE, _MET, _HELD, _CALL, _MADE = "__note__", "__met__", "__held__", "__call__", "__made__"
 _EQUALITIES = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _LOOKS_AT_ITS_CALLER = frozenset(("super", "locals", "globals", "vars", "dir", "eval", "exec"))
 _LOOKED_INTO = 100  # of the first values of a list
@@ -49,8 +50,7 @@ def _ignored(*values: Any) -> None:
 def watched(function: Call, *, note: Callable[[Any], None] = _ignored, met: Callable[[Any], None] = _ignored,
             before: Callable[[Any, tuple[Any, ...]], None] = _ignored) -> Call:
     """`function`, calling `note` with what its operations and calls give, `met` with both sides of ==, !=, in, is, and with
-    mappings in which it looks something up, and `before` with what it is about to call and on what; a value written into an
-    f-string is one that `str` is called on.
+    mappings in which it looks something up, and `before` with what it is about to call and on what.
 
     What has no source is returned as it is."""
     made: dict[int, tuple[Any, Call]] = {}  # by identity; the function is kept alive, or another could get its id
@@ -68,16 +68,12 @@ def watched(function: Call, *, note: Callable[[Any], None] = _ignored, met: Call
             met(value)
         return value
 
-    def written(value: Any) -> Any:
-        before(str, (value,))
-        return value
-
     def call(called: Any, /, *args: Any, **kwargs: Any) -> Any:
         before(called, args)
         own = convert(called)
         if own is called:  # a library may call back what it is handed
             args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
-        return noted(own(*args, **kwargs))
+        return noted(remembered(own, args, kwargs) if hasattr(own, "cache_info") else own(*args, **kwargs))
 
     def convert(value: Any) -> Any:
         if not callable(value) or isinstance(value, type):
@@ -86,7 +82,7 @@ def watched(function: Call, *, note: Callable[[Any], None] = _ignored, met: Call
             made[id(value)] = value, _converted(value, convert, tools)
         return made[id(value)][1]
 
-    tools = {_NOTE: noted, _MET: compared, _HELD: held, _WRITTEN: written, _CALL: call}
+    tools = {_NOTE: noted, _MET: compared, _HELD: held, _CALL: call}
     found: Call = convert(function)
     return found
 
@@ -141,7 +137,7 @@ def _code(code: CodeType) -> CodeType | None:
         node.decorator_list = []
         node.name = _MADE  # its own name, where it calls itself, is looked up where it always was
         made = _Watching().visit(node)
-    names = [*code.co_freevars, _NOTE, _MET, _HELD, _WRITTEN, _CALL]
+    names = [*code.co_freevars, _NOTE, _MET, _HELD, _CALL]
     body: list[ast.stmt] = [made] if isinstance(made, ast.Return) else [made, ast.Return(_name(_MADE))]
     arguments = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
     maker = ast.FunctionDef(name="maker", args=arguments, body=body, decorator_list=[], lineno=1, col_offset=0)
@@ -174,11 +170,6 @@ class _Watching(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):
             node.value = _wrapped(_HELD, node.value)
-        return node
-
-    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
-        self.generic_visit(node)
-        node.value = _wrapped(_WRITTEN, node.value)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:

@@ -19,8 +19,8 @@ ENOUGH = 100  # cases beyond the hypotheses; no more are counted
 class Watched:
     """A condition with a part dropped: says what it says, and counts the cases that it allows and the whole does not.
 
-    ValueError for a case that the whole allows and it does not, since it is then no weaker. Where either cannot be
-    evaluated, on symbols for instance, nothing is counted."""
+    ValueError for a case that the whole allows and it does not, since it is then no weaker. Where the whole cannot be
+    evaluated nothing is counted, and symbols are no case."""
 
     def __init__(self, weaker: Callable[..., Any], whole: Callable[..., Any]) -> None:
         self.weaker, self.whole, self.count = weaker, whole, 0
@@ -29,15 +29,19 @@ class Watched:
 
     def __call__(self, *case: Any) -> Any:
         found = self.weaker(*case)
-        if self.count < ENOUGH:
+        if self.count < ENOUGH and not _symbolic(case):
             try:
                 weak, strict = bool(found), bool(self.whole(*case))
-            except Exception:  # a relation of symbols has no truth value; the whole may not be defined without its parts
+            except Exception:  # the whole may not be defined without its parts
                 return found
             if strict and not weak:
                 raise ValueError(f"a variant that drops a hypothesis refuses {case!r}, which the whole condition allows")
             self.count += weak and not strict
         return found
+
+
+def _symbolic(value: Any) -> bool:
+    return any(map(_symbolic, value)) if isinstance(value, tuple | list) else bool(getattr(value, "free_symbols", None))
 
 
 def handed(claim: Claim[Any], variant: str) -> tuple[Any, Watched | None]:
