@@ -137,3 +137,9 @@ def test_a_memo_that_hashes_symbols_is_no_look_of_the_functions():
 @functools.cache
 def power(n, k):
     return n * power(n, k - 1) if k else 1
+
+
+def test_symbols_of_the_functions_own_are_no_arguments():
+    own = sp.Symbol("n", integer=True, positive=True)
+    found = symbolic.equal(lambda k: (own**2 + 1).subs({own: k}), lambda k: k**2 + 1, n, universal=True).run()
+    assert found.verdict is Verdict.HOLDS and found.universal

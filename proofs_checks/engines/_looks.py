@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,14 +21,15 @@ def remembered(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 @contextmanager
-def looks(note: Callable[[str, tuple[Any, ...]], None]) -> Iterator[None]:
-    """While it lasts, `note(name, values)` of every look that code outside sympy takes at symbols, with the method's name."""
+def looks(symbols: Iterable[Any], note: Callable[[str, tuple[Any, ...]], None]) -> Iterator[None]:
+    """While it lasts, `note(name, values)` of every look that code outside sympy takes at what contains one of the symbols,
+    with the method's name."""
     import sympy
     from sympy.core._print_helpers import Printable
     from sympy.core.relational import Relational
 
     inside = os.path.dirname(sympy.__file__) + os.sep
-    busy = False
+    own, busy = frozenset(symbols), False
 
     def told(name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
         def method(*values: Any) -> Any:
@@ -37,7 +38,7 @@ def looks(note: Callable[[str, tuple[Any, ...]], None]) -> Iterator[None]:
             if not busy and caller is not remembered.__code__ and not caller.co_filename.startswith(inside):
                 busy = True  # what `note` asks is not what the function asks
                 try:
-                    if any(getattr(value, "free_symbols", None) for value in values):
+                    if any(own & getattr(value, "free_symbols", frozenset()) for value in values):
                         note(name, values)
                 finally:
                     busy = False

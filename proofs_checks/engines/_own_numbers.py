@@ -55,8 +55,9 @@ def tried(found: Evidence, functions: Iterable[Any], names: Sequence[str], at: C
     own = [f for f in functions if callable(f)]
     met = _Met()
     runs = [watched(f, met=met.see, before=met.asked) for f in own]
-    with looks(met.looked):
-        _run(runs, apply, symbols or statements.symbols_of(names))
+    apart = _apart(symbols or statements.symbols_of(names))
+    with looks(apart, met.looked):
+        _run(runs, apply, apart)
     loose, compared = met.loose, met.taken()
     todo = deque(islice(_points(_numbers(own), len(names)), POINTS))
     todo.extend(_around(compared, _base(0, len(names))))
@@ -78,6 +79,20 @@ def tried(found: Evidence, functions: Iterable[Any], names: Sequence[str], at: C
         found, verdict=Verdict.UNDECIDED, universal=False, certificate=None, trusted_base=(),
         summary=f"the function looks at its arguments by {loose}, which for symbols is a look at their structure: the proof "
                 "may miss what it does there")
+
+
+def _apart(symbols: Iterable[Any]) -> list[Any]:
+    """Symbols like these that no function has of its own: `{n: 3}` in `e.subs({n: 3})` is then no look at an argument."""
+    from sympy import Dummy
+
+    return [Dummy(s.name, **s.assumptions0) for s in symbols]
+
+
+def _named(expression: Any) -> str:
+    """An expression as the function's author knows it."""
+    from sympy import Symbol
+
+    return str(expression.xreplace({s: Symbol(s.name) for s in expression.free_symbols}))
 
 
 def _run(runs: Iterable[Any], apply: Callable[[Any, Sequence[Any]], Any], values: Sequence[Any]) -> None:
@@ -119,7 +134,7 @@ class _Met:
             for part in value:
                 self.see(part)
         elif getattr(value, "free_symbols", None) and not getattr(value, "is_Symbol", False):
-            self.loose = self.loose or f"comparing {str(value)[:60]} for equality"
+            self.loose = self.loose or f"comparing {_named(value)[:60]} for equality"
         elif isinstance(value, Mapping | set | frozenset) or (isinstance(value, range) and len(value) < OBJECTS):
             self.hold(value)
         elif hasattr(value, "__iter__") and not isinstance(value, str | bytes):
