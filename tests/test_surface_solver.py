@@ -93,7 +93,9 @@ def one_body_inward():
     ((np.where(np.arange(len(SPHERE[0]))[:, None] == 5, np.nan, SPHERE[0]), SPHERE[1]), OUT, Q, r"vertices\[5\]"),
     (SPHERE, [[np.nan, 0, 2]], [1.0], "sources"), (SPHERE, OUT, [1.0, np.nan, 1.0], "charges"), (SPHERE, OUT, Q[:2], "charges"),
     ((SPHERE[0], SPHERE[1] + 1), OUT, Q, "faces refers"), ((SPHERE[0], SPHERE[1].astype(float)), OUT, Q, "faces"),
-    ((SPHERE[0], np.zeros((0, 3), dtype=int)), OUT, Q, "faces")])
+    ((SPHERE[0], np.zeros((0, 3), dtype=int)), OUT, Q, "faces"),
+    ((1e-60 * SPHERE[0], SPHERE[1]), 1e-60 * OUT, Q, "vertices span 2e-60"), ((1e60 * SPHERE[0], SPHERE[1]), OUT, Q, "1e.30"),
+    (SPHERE, [[1e200, 0, 0]], [1.0], r"sources\[0\].*1e.30")])
 def test_solver_refuses(mesh, sources, charges, said):
     with pytest.raises(ValueError, match=said):
         sim.solve(*mesh, sources, charges)
@@ -215,6 +217,30 @@ def test_without_a_matrix_and_iterating_on_one_give_the_same(monkeypatch):
     assert not nothing.sigma.any()
 
 
+def graded_cube(n, power):
+    """A cube from -1 to 1, 12 n^2 faces, narrow towards its edges: those at the corners are 2 (2/n)^power wide or less."""
+    ends = np.linspace(-1, 1, n + 1)
+    ends = np.sign(ends) * (1 - (1 - abs(ends)) ** power)
+    corner = np.arange((n + 1) ** 2).reshape(n + 1, n + 1)
+    a, b, c, d = (g.ravel() for g in (corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:], corner[:-1, 1:]))
+    side = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+    u, w = (g.ravel() for g in np.meshgrid(ends, ends, indexing="ij"))
+    vertices, faces = [], []
+    for turn in range(3):
+        for up in (-1.0, 1.0):
+            faces.append((side if up > 0 else side[:, ::-1]) + len(u) * len(vertices))
+            vertices.append(np.roll(np.stack([u, w, np.full_like(u, up)], axis=1), turn, axis=1))
+    _, first, label = np.unique(np.concatenate(vertices).round(14), axis=0, return_index=True, return_inverse=True)
+    return np.concatenate(vertices)[first], label.ravel()[np.concatenate(faces)]
+
+
+def test_faces_of_very_different_sizes_are_solved_for():
+    """Refined towards its edges a cube has faces from 1e-5 to 0.3: the iteration weighs them alike."""
+    vertices, faces = graded_cube(12, 6)
+    found = sim.solve(vertices, faces, [[100.0, 0, 0]], [0.0], potential=1.0)
+    assert found.total_charge == pytest.approx(2 * 0.6606781540, rel=1e-3)  # Helsing and Perfekt, 2013
+
+
 @pytest.mark.parametrize("suffix", ["stl", "obj", "msh", "ply"])
 def test_meshes_from_files(tmp_path, suffix):
     import meshio
@@ -329,7 +355,7 @@ def test_ground_solver_on_a_boss():
     assert plane_fine < 0.01 and cap_fine < 0.02 and plane_fine < plane_coarse and cap_fine < cap_coarse, errors
 
 
-@pytest.mark.parametrize(("rings", "off"), [(5, 1e-12), (9, 2e-6)])  # factored; iterated to 1e-9 at condition 2,000
+@pytest.mark.parametrize(("rings", "off"), [(5, 1e-12), (9, 1e-7)])  # factored; iterated to a residual of 1e-9
 def test_ground_without_relief_carries_the_charge_of_the_plane(rings, off):
     _, faces, plan = boss_meshes(rings, 8.0, 4 * rings)
     flat = sim.solve_ground(plan, faces, plan, [[0, 0, 1.5]], [1.0])

@@ -11,6 +11,7 @@ from simulations._arguments import whole
 __all__ = ["Panels", "check_areas", "checked_faces", "checked_mesh", "checked_sources", "icosphere", "numbers", "panels",
            "winding"]
 
+SMALLEST, LARGEST = 1e-30, 1e30  # extent and coordinates whose sixth powers, of faces' moments, are floats
 TOUCH = 1e-7  # of the body's extent: a source nearer than this lies on the body
 SAME = 1e-12  # of it: faces of one body that are nearer than this, and are no neighbours, cross
 RESOLVED = 0.25  # of a face's size: the charge of a source nearer than this is wrong by a per cent and more in all
@@ -71,6 +72,9 @@ def numbers(values: Any, name: str, columns: int | None) -> Any:
     if not np.isfinite(array).all():
         i = int(np.argwhere(~np.isfinite(array))[0][0])
         raise ValueError(f"{name}[{i}]={array[i].tolist()} must be finite")
+    if columns is not None and (far := abs(array).max(axis=1, initial=0.0) > LARGEST).any():
+        i = int(far.argmax())
+        raise ValueError(f"{name}[{i}]={array[i].tolist()} must have coordinates of at most {LARGEST:g}: other units help")
     return array
 
 
@@ -109,8 +113,10 @@ def checked_mesh(vertices: Any, faces: Any) -> Panels:
 
 
 def check_areas(made: Panels, f: Any) -> None:
-    """ValueError naming the first face without area."""
+    """ValueError naming the first face without area, or `vertices` where all lie too close."""
     extent = float(np.ptp(made.corners.reshape(-1, 3), axis=0).max())
+    if extent < SMALLEST:
+        raise ValueError(f"vertices span {extent:.3g}, needed at least {SMALLEST:g}: other units help")
     if (flat := made.areas <= 1e-14 * extent**2).any():
         i = int(flat.argmax())
         raise ValueError(f"faces[{i}]={f[i].tolist()} has no area")

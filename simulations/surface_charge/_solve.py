@@ -120,19 +120,21 @@ def solve_first_kind(made: Panels) -> Callable[[Any], Any]:
         return lambda b: lu_solve(factors, b, check_finite=False)
     if count <= DENSE:
         kept = matrix(made)
-        return lambda b: _iterate(lambda v: kept @ v, b)
-    product = operator(made)
-    return lambda b: _iterate(product, b)
+        return lambda b: _iterate(lambda v: kept @ v, np.diag(kept), b)
+    product, own = operator(made)
+    return lambda b: _iterate(product, own, b)
 
 
-def _iterate(product: Callable[[Any], Any], b: Any) -> Any:
+def _iterate(product: Callable[[Any], Any], own: Any, b: Any) -> Any:
+    """GMRES for sigma times `own`, what unit density on each face makes at its own centre: faces of all sizes weigh alike."""
     from scipy.sparse.linalg import LinearOperator, gmres
 
     scale = float(np.linalg.norm(b))
     if scale == 0:
         return np.zeros_like(b)
-    found, failed = gmres(LinearOperator((len(b), len(b)), matvec=product, dtype=np.float64), b, rtol=TOLERANCE, restart=80,
-                          maxiter=5)
+    found, failed = gmres(LinearOperator((len(b), len(b)), matvec=lambda v: product(v / own), dtype=np.float64), b,
+                          rtol=TOLERANCE, restart=80, maxiter=5)
+    found = found / own
     if failed:
         gap = float(np.linalg.norm(product(found) - b)) / scale
         raise ValueError(f"faces: GMRES stopped at a relative residual of {gap:.2e}, needed {TOLERANCE:.0e}: are there faces "
@@ -161,8 +163,9 @@ def matrix(made: Panels, points: Any = None) -> Any:
     return dense(at, made.corners, made.normals, made.centres, moments(made), reach(made))
 
 
-def operator(made: Panels) -> Callable[[Any], Any]:
-    """sigma -> potentials at the centres, without a matrix: all pairs as multipoles, near pairs corrected."""
+def operator(made: Panels) -> tuple[Callable[[Any], Any], Any]:
+    """sigma -> potentials at the centres, without a matrix: all pairs as multipoles, near pairs corrected. And the matrix's
+    diagonal."""
     from scipy.sparse import csr_matrix
     from scipy.spatial import cKDTree
 
@@ -178,4 +181,4 @@ def operator(made: Panels) -> Callable[[Any], Any]:
     near = csr_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
     cx, cy, cz = (np.ascontiguousarray(c) for c in made.centres.T)
     across = np.ascontiguousarray(m.T)
-    return lambda v: far_product(made.centres, cx, cy, cz, across, np.ascontiguousarray(v)) + near @ v
+    return lambda v: far_product(made.centres, cx, cy, cz, across, np.ascontiguousarray(v)) + near @ v, near.diagonal()
