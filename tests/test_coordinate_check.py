@@ -111,6 +111,41 @@ def test_coordinate_check_looks_at_all_that_may_grow(grows, by, stable):
     assert report.stable == stable, report.text
 
 
+def drawn(width, key):
+    """Observations of size one, of 5 samples, 3 experts and 4 features each."""
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+    return {name: rng.normal(size=shape) for name, shape in (("prediction", 5), ("logits", (5, 3)), ("outputs", (5, 3)),
+                                                             ("features", (5, 4)))}
+
+
+def test_coordinate_check_is_not_misled_by_an_update_in_place():
+    def update(state):
+        for values in state.values():
+            values += 1
+        return state
+
+    report = sim.coordinate_check(drawn, update, dict, steps=1)  # `dict` shows the model's own arrays
+    assert (report.learns_features, report.router_learns) == ("yes", "yes")
+    assert report.exponents["feature_move"].slope == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_coordinate_check_of_values_whose_squares_are_no_floats(size):
+    def report(size):
+        return sim.coordinate_check(drawn, lambda s: {k: v + 1 for k, v in s.items()},
+                                    lambda s: {k: size * v for k, v in s.items()})
+
+    found, usual = report(size), report(1.0)
+    assert (found.stable, found.learns_features, found.specialises) == (usual.stable, usual.learns_features, usual.specialises)
+    for name, fit in usual.exponents.items():
+        assert found.exponents[name] == pytest.approx(fit, abs=1e-9)
+
+
+def test_coordinate_check_refuses_complex_numbers():
+    with pytest.raises(ValueError, match="logits that are not real"):
+        sim.coordinate_check(drawn, dict, lambda s: {**s, "logits": s["logits"] + 1j})
+
+
 def test_coordinate_check_decides_nothing_where_a_quantity_is_zero_at_some_widths_only():
     def observe(state):
         width, values, t = state

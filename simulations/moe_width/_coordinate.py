@@ -136,17 +136,22 @@ def _checked(seen: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:
+    """A copy, which an update in place does not reach."""
     try:
-        numbers = np.asarray(value, dtype=np.float64)
+        if np.iscomplexobj(value):
+            raise TypeError("complex numbers")
+        numbers = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"observe gives {name} that are not numbers: {value!r:.60}") from error
+        raise ValueError(f"observe gives {name} that are not real numbers: {value!r:.60}") from error
     if not numbers.size:
         raise ValueError(f"observe gives {name} of shape {numbers.shape}; it must not be empty")
     return numbers
 
 
 def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
+    """Root mean square, of values of any size."""
+    largest = float(np.abs(values).max())
+    return largest * float(np.sqrt(np.mean(np.square(values / largest)))) if largest else 0.0
 
 
 def _sizes(first: dict[str, np.ndarray], last: dict[str, np.ndarray]) -> list[float]:
