@@ -5,6 +5,8 @@ The converse is left out: that freedom is the contingency set. Minimal x-project
 fails are the causes."""
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from causal._circuit import FALSE, TRUE
 from causal._instance import Instance
 
@@ -23,10 +25,9 @@ class Encoding:
         self.x: dict[int, int] = {}
         self.w: dict[int, int] = {}
         self.events: dict[int, list[int]] = {}
-        self._literals: dict[tuple[int, bool], int] = {}
         self._true = 0
-        self._roots = [self.literal(instance.failure, True)]
-        self.clauses.append([self._roots[0]])
+        self.literal = Literals(self, self.event).of
+        self.clauses.append([self.literal(instance.failure, True)])
         for at in reversed(range(len(instance.names))):  # a variable is met after everything that uses it
             if at in frozen and at in self.events:
                 self.clauses.append([self.event(at, instance.actual[at])])
@@ -89,12 +90,21 @@ class Encoding:
         at_rest = [codes[self.instance.actual[at]] for at, codes in self.events.items()]
         return [-v for v in self.x.values()] + [-v for v in self.w.values()] + at_rest
 
-    def literal(self, node: int, sign: bool) -> int:
+
+class Literals:
+    """Literals that imply circuit nodes, written as clauses of `encoding`; `event(i, q)` is the literal of V_i = q."""
+
+    def __init__(self, encoding: Encoding, event: Callable[[int, int], int]) -> None:
+        self.circuit, self.event = encoding.circuit, event
+        self.clauses, self.fresh, self.constant = encoding.clauses, encoding.fresh, encoding.constant
+        self._known: dict[tuple[int, bool], int] = {}
+
+    def of(self, node: int, sign: bool) -> int:
         """A literal that implies `node` is `sign`; only that direction is encoded."""
         key = (node, sign)
-        if key not in self._literals:
-            self._literals[key] = self._encode(self.circuit.nodes[node], sign)
-        return self._literals[key]
+        if key not in self._known:
+            self._known[key] = self._encode(self.circuit.nodes[node], sign)
+        return self._known[key]
 
     def _encode(self, entry: tuple, sign: bool) -> int:
         match entry[0]:
@@ -104,18 +114,18 @@ class Encoding:
                 event = self.event(entry[1], entry[2])
                 return event if sign else -event
             case "not":
-                return self.literal(entry[1], not sign)
+                return self.of(entry[1], not sign)
             case "and" | "or":
-                kids = [self.literal(k, sign) for k in entry[1]]
+                kids = [self.of(k, sign) for k in entry[1]]
                 return self._all(kids) if (entry[0] == "and") == sign else self._any(kids)
             case "xor":
                 return self._parity(entry[1], sign)
             case "atleast":
-                kids = [self.literal(k, sign) for k in entry[2]]
+                kids = [self.of(k, sign) for k in entry[2]]
                 return self._at_least(kids, entry[1] if sign else len(kids) - entry[1] + 1)
             case _:
                 head = self.fresh()
-                self.clauses += [[-head, -self.event(entry[1], q), self.literal(k, sign)]
+                self.clauses += [[-head, -self.event(entry[1], q), self.of(k, sign)]
                                  for q, k in enumerate(entry[2])]
                 return head
 
@@ -131,9 +141,9 @@ class Encoding:
 
     def _parity(self, nodes: tuple[int, ...], odd: bool) -> int:
         """Literals for both parities of each suffix: head(odd) -> (k and rest(even)) or (not k and rest(odd))."""
-        rest = {True: self.literal(nodes[-1], True), False: self.literal(nodes[-1], False)}
+        rest = {True: self.of(nodes[-1], True), False: self.of(nodes[-1], False)}
         for node in reversed(nodes[:-1]):
-            yes, no = self.literal(node, True), self.literal(node, False)
+            yes, no = self.of(node, True), self.of(node, False)
             heads = {True: self.fresh(), False: self.fresh()}
             for parity, head in heads.items():
                 flipped, same = rest[not parity], rest[parity]

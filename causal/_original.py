@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from causal._cnf import Encoding
+from causal._cnf import Encoding, Literals
 from causal._instance import Instance
 from causal._sat import Search
 
@@ -21,7 +21,7 @@ USUAL = 8  # moved variables up to which the count is bounded from the start
 def fewest_moved(instance: Instance, at: int) -> int | None:
     """The least number of moved variables, or None if the variable is no cause."""
     encoding = Encoding(instance, frozenset(range(len(instance.names))))
-    if at not in encoding.events:
+    if at not in encoding.events or (max(instance.sizes) == 2 and not _is_cause(instance, at)):
         return None
     proposals, objections = Search(encoding), Search(encoding)
     for other, lit in encoding.x.items():  # x: it is moved, or it is the variable itself
@@ -43,6 +43,27 @@ def fewest_moved(instance: Instance, at: int) -> int | None:
             if _accepted(proposals, objections, at, [-counter.rhs[number]]) is not None:
                 return number
     return _accepted(proposals, objections, at, [])
+
+
+def _is_cause(instance: Instance, at: int) -> bool:
+    """Whether there is a witness at all, where every variable has two values: one question to one solver.
+
+    Given any witness, move also what is not back at its actual value once the variable is. Then (a) is as before, and (b)
+    asks for one thing: the effect holds where the moved ones alone are off their actual values, and their equations
+    bring all others that changed back to theirs."""
+    encoding = Encoding(instance, frozenset(range(len(instance.names))))
+
+    def back(other: int, code: int) -> int:
+        moved = encoding.x[other] if other != at and other in encoding.x else -encoding.constant()
+        return moved if code != instance.actual[other] else -moved
+
+    there, holds = encoding.event, Literals(encoding, back).of
+    encoding.clauses.append([holds(instance.effect, True)])
+    for other in encoding.events.keys() - {at}:
+        code, (away,) = instance.actual[other], instance.alternatives(other)
+        encoding.clauses.append([-encoding.x[other], there(other, away)])
+        encoding.clauses.append([there(other, code), encoding.x[other], holds(instance.rule(other, code), True)])
+    return Search(encoding).solve([-there(at, instance.actual[at])])
 
 
 def _accepted(proposals: Search, objections: Search, at: int, bound: list[int]) -> int | None:

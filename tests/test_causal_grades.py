@@ -25,6 +25,7 @@ from causal import (
     investigate,
     responsibility,
 )
+from causal._instance import Instance
 from causal.actual import read_effect
 from causal.random_models import FAMILIES, random_case
 from tests.test_causal_engines import random_effect, random_model
@@ -109,6 +110,29 @@ def test_responsibility_of_2004_beyond_brute_force() -> None:
     names = [f"V{i}" for i in range(31)]
     model = CausalModel.from_expressions({**dict.fromkeys(names), "WIN": f"atleast(16, {', '.join(names)})"})
     assert responsibility(model, dict.fromkeys(names, 1), "V0", {"WIN": 1}, convention="chockler_halpern") == Fraction(1, 16)
+
+
+def test_a_binary_variable_that_is_no_cause_of_2001_is_told_by_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ruling its witnesses out one by one took most of a minute here."""
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("witnesses are looked for one by one")
+
+    monkeypatch.setattr(_original, "_accepted", refuse)
+    model, context, effect = random_case("thr", 100, 0)
+    assert responsibility(model, context, "V50", effect, convention="chockler_halpern") == 0
+
+
+def test_the_question_agrees_with_the_letter() -> None:
+    seen = Counter[bool]()
+    for seed in range(300):
+        model, context, effect = random_case(FAMILIES[seed % 5], 5, seed)
+        causes = {c.variables for c in actual_causes(model, context, effect, definition="original")}
+        instance = Instance(model, context, effect)
+        for at, name in enumerate(instance.names):
+            truth = frozenset({name}) in causes
+            assert _original._is_cause(instance, at) == truth, (seed, name)
+            seen[truth] += 1
+    assert min(seen.values()) > 100
 
 
 def test_modified_responsibility_is_the_minimum_over_causes_by_brute_force() -> None:
