@@ -29,7 +29,8 @@ saturation = Claim(
     form=_OPEN,
     mutants={"experts_dropped": _OPEN._replace(bound=lambda experts, q: q),
              "squared": _OPEN._replace(bound=lambda experts, q: (experts - 1) * q * q),
-             "halved": _OPEN._replace(bound=lambda experts, q: (experts - 1) * q / 2)},
+             "halved": _OPEN._replace(bound=lambda experts, q: (experts - 1) * q / 2),
+             "less_by_a_tenth": _OPEN._replace(bound=lambda experts, q: Fraction(9, 10) * (experts - 1) * q)},
     also_true={"twice": _OPEN._replace(bound=lambda experts, q: 2 * (experts - 1) * q)},
     note="Once the gap of the logits grows, the router's gradient falls exponentially in it: what `freeze_rate` rests on.")
 
@@ -64,6 +65,7 @@ freeze_rate = Claim(
     mutants={"decayed_rate": _UPDATE._replace(rate=lambda eta, n: eta / n),
              "trunk_at_rest": _UPDATE._replace(remainder=lambda rho, W, P, T, H: 0 * T),
              "start_forgotten": _UPDATE._replace(gap=lambda rho, sigma, H, B, R: rho * sigma * H - 2 * R),
+             "one_remainder": _UPDATE._replace(gap=lambda rho, sigma, H, B, R: rho * sigma * H - B - R),  # each logit has one
              "gap_doubled": _UPDATE._replace(gap=lambda rho, sigma, H, B, R: 2 * rho * sigma * H - B - 2 * R),
              "gap_like_the_root": _UPDATE._replace(gap=lambda rho, sigma, H, B, R: rho * sigma * H**HALF - B - 2 * R),
              "readout_at_rest": _UPDATE._replace(outputs=lambda rho, A, l, n: A)},
