@@ -211,8 +211,9 @@ def freeze_rate(form: Any) -> Checks:
                          symbols("letter eta sigma kappa A W T", positive=True))
     sizes = ((1, 1), (4, Fraction(1, 4)), (Fraction(1, 4), 4), (1, 16))
     adverse = ((956, 1, (16, Fraction(1, 16)), Fraction(1)),)  # found by a search: trunk and experts work against the gap
-    yield exhaustive.forall(lambda: (*product(range(12), (1, 2, 8, 40), sizes, (Fraction(1, 10), Fraction(1))), *adverse), within,
-                            floats=True, scope="random starts; deviations of a and w over root n; rates")
+    random = list(product(range(12), (1, 2, 8, 40), sizes, (Fraction(1, 10), Fraction(1))))
+    yield exhaustive.forall((*random, *adverse), within, floats=True,
+                            scope="random starts; deviations of a and w over root n; rates")
 
 
 @evidence(thy.adam_first_step)
