@@ -1,9 +1,9 @@
 """What grows or vanishes with the width, as exponents: quantity ~ n^x at a fixed number t of updates.
 
-One claim a row of EXPONENTS. The band of a row was set before its simulation: 0.08 for t <= 5 under SGD, 0.12 where the
-choice of experts fluctuates, 0.15 in the second, "deep" model, whose experts tanh(V_e h) read the trunk through matrices of
-the full width (under maximal update V_e learns at the rate eta, without n): same exponents, but for the trunk, which the
-experts now train."""
+One claim a row of EXPONENTS. The band of a row was set before its simulation: 0.08 for t <= 5 under SGD, 0.12 at t = 10 and
+where the choice of experts fluctuates, 0.15 in the second, "deep" model, whose experts tanh(V_e h) read the trunk through
+matrices of the full width (under maximal update V_e learns at the rate eta, without n): same exponents, but for the trunk,
+which the experts now train."""
 from __future__ import annotations
 
 import re
@@ -72,6 +72,13 @@ EXPONENTS = (
     Row("sigmoid", "mup", "router_gradient", 1, ZERO, _STAYS),
     Row("sigmoid", "mup", "expert_distance", 1, -HALF, _SEPARATES),
     Row("sigmoid", "mup", "expert_distance", 5, -HALF, _SEPARATES),
+    # later: ten updates, in the wider band
+    Row("softmax", "mup", "logit_change", 5, -HALF, _VANISHES),
+    Row("softmax", "mup", "router_gradient", 10, -HALF, _VANISHES, tolerance=0.12),
+    Row("softmax", "mup", "expert_distance", 10, -HALF, _SEPARATES, tolerance=0.12),
+    Row("sigmoid", "mup", "expert_distance", 10, -HALF, _SEPARATES, tolerance=0.12),
+    Row("topk_renorm", "mup", "expert_distance", 10, ZERO, _COLLAPSES, tolerance=0.12, active=2),
+    Row("topk_masked", "mup", "expert_distance", 10, ZERO, _COLLAPSES, tolerance=0.12),
     # top-k under maximal update: from the second update on everything lives
     Row("topk_renorm", "mup", "router_gradient", 0, -HALF, _VANISHES, active=2),
     Row("topk_renorm", "mup", "router_gradient", 1, ZERO, _STAYS, tolerance=0.12, active=2,
@@ -87,6 +94,7 @@ EXPONENTS = (
     Row("softmax", "ntp", "expert_distance", 1, ZERO, _COLLAPSES),
     Row("softmax", "ntp", "feature_move", 1, -HALF, _VANISHES),
     Row("softmax", "sp1", "router_gradient", 1, ZERO, {"freezes": -HALF, "grows": HALF}),
+    Row("softmax", "sp1", "logit_change", 1, ZERO, _STAYS),
     Row("softmax", "sp1", "expert_distance", 1, ZERO, _COLLAPSES),
     Row("softmax", "sp1", "feature_move", 1, -3 * HALF, {"like_ntp": -HALF, "linearly": -ONE}),
     Row("softmax", "sp0", "logit_change", 1, ONE, {"stays": ZERO, "like_a_random_sum": HALF}),
