@@ -4,6 +4,7 @@ A task is a claim id and its result plain data, so that any executor can carry b
 result does not depend on which one does."""
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -118,12 +119,21 @@ def ran_nothing(entries: Sequence[dict[str, Any]]) -> str | None:
 
 @contextmanager
 def process_pool(jobs: int) -> Iterator[Any]:
-    """Fresh processes (spawned: jax and forked memory do not go together)."""
+    """Fresh processes (spawned: jax and forked memory do not go together). An exception, Ctrl-C above all, ends them:
+    left to itself, the pool would first do everything that was handed to it."""
     from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from multiprocessing import active_children, get_context
 
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield pool
+    others = set(active_children())
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=signal.signal,
+                             initargs=(signal.SIGINT, signal.SIG_DFL)) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(active_children()) - others:
+                child.terminate()
+            raise
 
 
 def in_pool(pool: Any, options: Options, tasks: Sequence[str]) -> Iterable[dict[str, Any]]:
