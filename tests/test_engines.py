@@ -28,6 +28,15 @@ def test_exhaustive_holds_and_prints_what_it_saw():
     assert found.scope == "2 cases, low in [1, 3], high in [2, 4], by hand"
 
 
+def test_the_scope_tells_numbers_from_lengths_and_from_words():
+    cases = [((1, 2), "log", 5), ((1,), "squared", 7), (3, "log", (1, 2, 3))]
+    found = exhaustive.forall(cases, lambda row, loss, size: True).run()
+    assert found.scope == ("3 cases, row in [3, 3], length of row in [1, 2], loss in {log, squared}, size in [5, 7], "
+                           "length of size in [3, 3]")
+    many = exhaustive.forall([(str(i),) for i in range(9)], lambda word: True).run()
+    assert many.scope == "9 cases, word one of 9 words"
+
+
 def test_exhaustive_refutes_with_the_first_failing_case():
     check = exhaustive.forall(lambda: ((i,) for i in range(10)), lambda i: i < 7)
     found = check.run()

@@ -244,6 +244,7 @@ def test_nothing_runs_and_nothing_is_loaded(tmp_path: Path, refuted: Claim[Any])
     assert all(link.startswith(("#", "https://", "certificates/")) for link in shown.links)
     css = (tmp_path / "report.html").read_text(encoding="utf-8").split("<style>")[1].split("</style>")[0]
     assert "@import" not in css and "url(" not in css and "prefers-color-scheme:dark" in css and "@media print" in css
+    assert re.search(r"[^ ]\.tag\{[^}]*nowrap", css) is None and re.search(r"main\{[^}]*overflow-wrap:break-word", css)
 
 
 def test_hostile_text_is_shown_as_text(tmp_path: Path, refuted: Claim[Any]):

@@ -165,8 +165,8 @@ class Scope:
         self.last = ""
         self.probes: list[Case] = []  # the cases number 1, 2, 4, 8, ...
         self.names = _parameter_names(predicate)
-        self.low: dict[int, Any] = {}
-        self.high: dict[int, Any] = {}
+        self.ranges: dict[tuple[int, str], tuple[Any, Any]] = {}  # least and greatest value, or length
+        self.words: dict[int, set[str]] = {}
         self.digest = 0
 
     def see(self, case: Case) -> None:
@@ -177,10 +177,12 @@ class Scope:
             self.probes.append(case)
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(self.last.encode()).digest()[:16])) % 2**128
         for i, value in enumerate(case):
-            size = _size(value)
-            if size is not None:
-                self.low[i] = min(self.low.get(i, size), size)
-                self.high[i] = max(self.high.get(i, size), size)
+            if isinstance(value, str):
+                self.words.setdefault(i, set()).add(value)
+            elif (measured := _measured(value)) is not None:
+                what, size = measured
+                low, high = self.ranges.get((i, what), (size, size))
+                self.ranges[i, what] = min(low, size), max(high, size)
 
     def unchanged(self, case: Case) -> None:
         """PredicateError if the case seen last is another one now: a witness would be what the predicate made of it."""
@@ -188,21 +190,23 @@ class Scope:
             raise PredicateError(f"the predicate changed its argument {self.last} to {show(case)}; it must leave it as it is")
 
     def text(self, added: str = "") -> str:
-        """For example `128 cases, p in [0, 7/8], k in [1, 24]`."""
-        ranges = [f"{self._name(i)} in [{self.low[i]}, {self.high[i]}]" for i in sorted(self.low)]
+        """For example `128 cases, p in [0, 7/8], loss in {log, squared}, length of row in [1, 24]`."""
+        said = [((i, what), f"{what}{self._name(i)} in [{low}, {high}]") for (i, what), (low, high) in self.ranges.items()]
+        said += [((i, ""), f"{self._name(i)} in {{{', '.join(sorted(words))}}}" if len(words) < 7 else
+                  f"{self._name(i)} one of {len(words)} words") for i, words in self.words.items()]
         skipped = [f"{self.skipped} outside the hypotheses"] if self.skipped else []
         count = f"{self.count} case{'s' * (self.count != 1)}"
-        return ", ".join([count, *ranges[:6], *skipped, *([added] if added else [])])
+        return ", ".join([count, *[text for _, text in sorted(said)][:6], *skipped, *([added] if added else [])])
 
     def _name(self, i: int) -> str:
         return self.names[i] if i < len(self.names) else f"argument {i + 1}"
 
 
-def _size(value: Any) -> Any:
-    """A number, or the length of something long; None for anything else."""
+def _measured(value: Any) -> tuple[str, Any] | None:
+    """What is measured of a value, and how much that is: a number itself, the length of a row; None for the rest."""
     if isinstance(value, int | float | Fraction):
-        return value
-    return len(value) if hasattr(value, "__len__") else None
+        return "", value
+    return ("length of ", len(value)) if hasattr(value, "__len__") else None
 
 
 def _parameter_names(predicate: Predicate) -> Sequence[str]:

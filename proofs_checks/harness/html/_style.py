@@ -15,7 +15,7 @@ CSS = """
 html{scroll-padding-top:1rem;-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);
  font:16px/1.55 system-ui,-apple-system,"Segoe UI","Noto Sans",sans-serif}
-main{max-width:58rem;margin:0 auto;padding:2rem 1.25rem 5rem}
+main{max-width:58rem;margin:0 auto;padding:2rem 1.25rem 5rem;overflow-wrap:break-word}
 h1,h2,h3{font-family:"Iowan Old Style","Palatino Linotype",Palatino,"Noto Serif",Georgia,serif;font-weight:600;
  line-height:1.25;
  text-wrap:balance;margin:0}
@@ -43,8 +43,8 @@ math{font-family:"Latin Modern Math","STIX Two Math","Cambria Math","Noto Sans M
 .findings li.bad{border-left-color:var(--bad)}
 .findings p{margin:.3rem 0 0}
 .tag{display:inline-block;font-size:.76rem;font-weight:600;line-height:1.5;padding:.05rem .5rem;border-radius:1rem;
- white-space:nowrap;
  color:var(--calm);background:var(--calm-bg)}
+td .tag{white-space:nowrap}
 .tag.good{color:var(--good);background:var(--good-bg)}.tag.bad{color:var(--bad);background:var(--bad-bg)}
 .tag.news{color:var(--news);background:var(--news-bg)}
 .scroll{overflow-x:auto;margin:.5rem -1.25rem;padding:0 1.25rem;scrollbar-width:thin}
@@ -68,7 +68,8 @@ figure svg{display:block;width:100%;min-width:34rem;height:auto;margin:0 auto}
 .statement{font-size:1.05rem;line-height:2.1;margin:.8rem 0 .4rem;overflow:auto hidden;padding:.3rem 0}
 .tex{overflow-wrap:anywhere}
 dl{margin:.6rem 0;display:grid;grid-template-columns:minmax(5.5rem,max-content) 1fr;gap:.35rem 1rem}
-dt{color:var(--soft);font-size:.88rem;padding-top:.06rem}dd{margin:0;min-width:0;overflow-wrap:anywhere}
+dt{color:var(--soft);font-size:.88rem;padding-top:.06rem}
+dd{margin:0;min-width:0;overflow-wrap:anywhere;overflow-x:auto}
 .hyp{margin:0;padding:0;list-style:none}.hyp li{margin:.15rem 0}
 .matrix{width:auto;min-width:100%}.matrix th,.matrix td{padding-right:1.1rem}.matrix tbody th{min-width:9rem;
  overflow-wrap:anywhere}
