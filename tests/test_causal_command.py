@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from causal import check_certificate
-from proofs_checks.harness.commands.causes import command
+from proofs_checks.harness.cli import main
 
 ROCK = "targets, factors\nST, ST\nBT, BT\nSH, ST\nBH, BT & !SH\nBS, SH | BH\n"
 
@@ -23,7 +23,7 @@ def rock(tmp_path: Path) -> str:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(command, list(arguments))
+    return CliRunner().invoke(main, ["causes", *arguments])
 
 
 def test_words_count_list_and_json(rock: str) -> None:

@@ -177,9 +177,13 @@ def test_the_certificate_line_says_where_it_is(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     assert f"written to {file}" in run("x**2 >= 0", "--certificate", str(file)).output
     assert recheck(file)
-    wrong = run("x**2 >= 0", "--certificate", str(tmp_path / "none" / "c.json"))
+    new = tmp_path / "new" / "c.json"  # the folder is made, as every command does
+    assert run("x**2 >= 0", "--certificate", str(new)).exit_code == 0
+    assert recheck(new)
+    wrong = run("x**2 >= 0", "--certificate", str(file / "c.json"))  # told before the search begins
     assert wrong.exit_code == 2
-    assert "there is no folder" in wrong.output
+    assert f"--certificate {file}: cannot be made a folder" in wrong.output
+    assert "HOLDS" not in wrong.output
 
 
 def test_each_check_sat_keeps_its_own_certificate(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The console script `refutable`. Each command lives in `harness.commands` and is imported when it is called."""
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.util
 from typing import Any
@@ -39,6 +40,17 @@ class _Lazy(click.Group):
             return None
         found: click.Command = importlib.import_module(module(cmd_name)).command
         return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. A file that cannot be read or written is wrong use, told in one line."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno == errno.EPIPE or (error.filename is None and error.errno != errno.ENOSPC):
+                raise  # click ends quietly when nobody reads on; the rest is no matter of a file
+            where = f"{error.filename}: " if error.filename is not None else ""
+            click.echo(f"refutable {ctx.invoked_subcommand}: {where}{error.strerror}", err=True)
+            ctx.exit(2)
 
     def format_commands(self, ctx: click.Context, formatter: Any) -> None:
         with formatter.section("Commands"):

@@ -28,7 +28,7 @@ def load(path: str) -> ModuleType:
     """The module of a file, imported under the name that pytest gives it. LookupError, in one line, if it cannot be."""
     file = Path(path).resolve()
     if not file.is_file():
-        raise LookupError(f"there is no file {path}")
+        raise LookupError(f"{path} is a folder; name a file in it" if file.is_dir() else f"there is no file {path}")
     parts, top = [file.stem], file.parent
     while (top / "__init__.py").is_file():
         parts, top = [top.name, *parts], top.parent

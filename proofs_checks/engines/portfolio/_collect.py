@@ -139,7 +139,7 @@ def _how(report: dict[str, Any]) -> str:
              "sos": "sums of squares", "lemma": "z3 with lemma instances"}
     sizes = {"lemma": ("instances", "instances"), "sos": ("blocks", "blocks"), "interval": ("boxes", "boxes"),
              "implication": ("parts", "cases")}
-    size = f" ({len(certificate.get(sizes[kind][0], ()))} {sizes[kind][1]})" if kind in sizes else ""
+    size = f" ({sizes[kind][1]}: {len(certificate.get(sizes[kind][0], ()))})" if kind in sizes else ""
     return f"proved by {names.get(str(kind), report['stage'])}{size}"
 
 

@@ -43,8 +43,8 @@ def bar(things: Iterable[T], total: int, description: str, name: Callable[[T], s
             shown.advance(task)
 
 
-def folder(path: Path) -> None:
+def folder(path: Path, option: str = "--out") -> None:
     """Wrong use, in one line, unless a folder is or can be made there; nothing is made yet."""
     nearest = next(p for p in (path, *path.absolute().parents) if p.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        raise click.UsageError(f"--out {path}: cannot be made a folder: {nearest} is no folder that can be written to")
+        raise click.UsageError(f"{option} {path}: cannot be made a folder: {nearest} is no folder that can be written to")

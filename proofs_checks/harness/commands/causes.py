@@ -54,7 +54,7 @@ def command(model: str, contexts: tuple[str, ...], others: str | None, effect: s
             _print_json(family, counted=output == "count")
         else:
             _print(network, context, effect, family, output, as_json)
-    except (CausalError, OSError) as error:
+    except CausalError as error:
         click.echo(f"refutable causes: {error}", err=True)
         sys.exit(2)
     finally:

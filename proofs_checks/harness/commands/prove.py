@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofs_checks.harness.commands._progress import folder
+from proofs_checks.harness.report_io import write_text
+
 if TYPE_CHECKING:
     from proofs_checks.harness.evidence import Evidence
     from proofs_checks.harness.language import Problem
@@ -41,11 +44,11 @@ def command(statement: str, domain: tuple[str, ...], budget: float, seed: int, c
 
     try:
         problems = _problems(statement, domain)
-        if certificate is not None and not certificate.parent.is_dir():
-            raise ValueError(f"--certificate {certificate}: there is no folder {certificate.parent}")
     except (ValueError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
+    if certificate is not None:
+        folder(certificate.parent, "--certificate")
     worst = 0
     for number, problem in enumerate(problems, 1):
         if len(problems) > 1:
@@ -55,7 +58,7 @@ def command(statement: str, domain: tuple[str, ...], budget: float, seed: int, c
         if certificate is not None and len(problems) > 1:
             file = certificate.with_name(f"{certificate.stem}-{number}{certificate.suffix}")
         if file is not None and found.certificate is not None:
-            file.write_text(json.dumps(found.certificate), encoding="utf-8")
+            write_text(file, json.dumps(found.certificate))
         for line in _lines(problem, found, file):
             click.echo(line)
         worst = max(worst, EXIT[found.verdict.name])
