@@ -125,6 +125,28 @@ def test_a_file_that_cannot_be_judged_is_wrong_use_in_one_line(here: Path, name:
     assert done.exit_code == 2 and said in done.stderr.splitlines()[-1] and not (here / "build").exists()
 
 
+SQUARE = CLAIM[CLAIM.index("square = "):]
+
+
+@pytest.mark.parametrize("again", [
+    SQUARE,  # copied, and nothing renamed
+    SQUARE.replace("square", "cube").replace("mine.cube", "mine.square"),  # all but the id
+    SQUARE[:SQUARE.index("@evidence")].replace("square = ", "cube = "),  # without evidence
+    "for claim in (square, square):\n    @evidence(claim)\n    def both(power):\n"
+    "        yield exhaustive.forall([(2,)], lambda x: power(x) == 4)\n"])
+def test_a_claim_cannot_hide_behind_another_of_the_same_id(here: Path, again: str):
+    (here / "twice.py").write_text(CLAIM.replace("lambda x: x * x,", "lambda x: -x,") + again)  # the first one is false
+    done = check("twice.py")
+    assert done.exit_code == 2 and "every claim needs an id of its own" in done.stderr, done.output
+
+
+def test_two_files_cannot_make_claims_of_the_same_id(here: Path):
+    (here / "one.py").write_text(CLAIM)
+    (here / "two.py").write_text(CLAIM)
+    done = check("one.py", "two.py")
+    assert done.exit_code == 2 and "'mine.square', and so does another file" in done.stderr
+
+
 def test_a_name_without_its_ending_is_helped(here: Path):
     (here / "own_helped.py").write_text(CLAIM)
     assert "name its file: own_helped.py" in check("own_helped").stderr

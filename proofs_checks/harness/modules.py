@@ -45,11 +45,16 @@ def load(path: str) -> ModuleType:
 
 
 def claims_of(modules: Sequence[ModuleType]) -> dict[str, Claim[Any]]:
-    """Claims that the modules make or bring evidence for, by id. Those without any evidence are among them."""
+    """Claims that the modules make or bring evidence for, by id. Those without any evidence are among them.
+
+    LookupError if two claims of one module share an id: only one of them could be judged."""
     names = {m.__name__ for m in modules}
     found = {i: c for i, c in registered().items() if origin(c) in names}
     for module in modules:
+        made: dict[str, Claim[Any]] = {}
         for claim in own_claims(module).values():
+            if made.setdefault(claim.id, claim) is not claim:
+                raise LookupError(f"{module.__file__} makes two claims called {claim.id!r}; every claim needs an id of its own")
             known = find(claim)
             found.setdefault(claim.id, claim if known is None else known.claim)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -27,6 +28,7 @@ class Registered:
     claim: Claim[Any]
     original: Claim[Any]
     procedure: Procedure
+    loaded: Any = None  # the spec of the module, another one at each execution of the file
 
 
 _REGISTERED: dict[str, Registered] = {}
@@ -47,9 +49,11 @@ def evidence(claim: Claim[Any], *, form: Any = None, mutants: Mapping[str, Any] 
         if not inspect.isgeneratorfunction(procedure):
             raise ValueError(f"{claim.id}: evidence must be a generator function, got {procedure!r}")
         before = _REGISTERED.get(claim.id)
-        if before is not None and _clash(before.procedure, procedure):
-            raise ValueError(f"{claim.id} has evidence already, in {before.procedure.__module__}")
-        _REGISTERED[claim.id] = Registered(merged, claim, procedure)
+        loaded = getattr(sys.modules.get(procedure.__module__), "__spec__", None)
+        if before is not None and _clash(before, claim, procedure, loaded):
+            raise ValueError(f"{claim.id} has evidence already, in {before.procedure.__module__} line "
+                             f"{inspect.unwrap(before.procedure).__code__.co_firstlineno}; every claim needs an id of its own")
+        _REGISTERED[claim.id] = Registered(merged, claim, procedure, loaded)
         setattr(procedure, MARK, merged)
         return procedure
 
@@ -72,10 +76,15 @@ def merge(claim: Claim[Any], *, form: Any, mutants: Mapping[str, Any], also_true
                    as_stated=claim.as_stated if as_stated is None else as_stated)
 
 
-def _clash(one: Procedure, other: Procedure) -> bool:
-    """Two procedures of the product for one claim; elsewhere (a shell, a test) the last one counts."""
-    names = [(p.__module__, p.__qualname__) for p in (one, other)]
-    return names[0] != names[1] and all(module.startswith("proofs_checks.") for module, _ in names)
+def _clash(before: Registered, claim: Claim[Any], other: Procedure, loaded: Any) -> bool:
+    """Two procedures for one id of the product, or at the top of one file: the first would never be heard of again.
+    Elsewhere (a shell, a file that is run again, inside a test) the last one counts."""
+    names = [(p.__module__, p.__qualname__) for p in (before.procedure, other)]
+    if other is before.procedure and claim is before.original:
+        return False
+    if names[0] != names[1] and all(module.startswith("proofs_checks.") for module, _ in names):
+        return True
+    return loaded is not None and loaded is before.loaded and not any("<locals>" in name for _, name in names)
 
 
 def find(claim: Claim[Any]) -> Registered | None:

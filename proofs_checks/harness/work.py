@@ -51,7 +51,11 @@ def plan(names: Sequence[str], *, variant: str | None = None, modules: Sequence[
         files[path] = claims_of([load(path)])
         if not files[path]:
             raise LookupError(f"{path} makes no claim and brings no evidence for one")
-    own = {i: c for found in files.values() for i, c in found.items()}
+    own: dict[str, Any] = {}
+    for path, found in files.items():
+        for i, c in found.items():
+            if own.setdefault(i, c) is not c:
+                raise LookupError(f"{path} makes a claim called {i!r}, and so does another file; rename one")
     lacking += [i for i, c in own.items() if find(c) is None]
     claims = {**(theory_claims() if ids or not files else {}), **registered(), **own}
     _known(ids, claims)
