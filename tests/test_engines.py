@@ -31,8 +31,8 @@ def test_exhaustive_holds_and_prints_what_it_saw():
 def test_the_scope_tells_numbers_from_lengths_and_from_words():
     cases = [((1, 2), "log", 5), ((1,), "squared", 7), (3, "log", (1, 2, 3))]
     found = exhaustive.forall(cases, lambda row, loss, size: True).run()
-    assert found.scope == ("3 cases, row in [3, 3], length of row in [1, 2], loss in {log, squared}, size in [5, 7], "
-                           "length of size in [3, 3]")
+    assert found.scope == ("3 cases, row = 3, length of row in [1, 2], loss in {log, squared}, size in [5, 7], "
+                           "length of size = 3")
     many = exhaustive.forall([(str(i),) for i in range(9)], lambda word: True).run()
     assert many.scope == "9 cases, word one of 9 words"
 

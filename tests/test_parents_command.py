@@ -34,6 +34,14 @@ def test_a_table_gets_a_verdict_a_table_and_a_plot(tmp_path, frame, suffix):
     assert run(file, "--target", "Y").output.splitlines()[:8] == done.output.splitlines()[:8]
 
 
+@pytest.mark.parametrize("between", [";", "\t"])
+def test_fields_may_be_parted_as_in_the_other_tables(tmp_path, frame, between):
+    file, plain = tmp_path / "data.csv", tmp_path / "plain.csv"
+    frame.to_csv(file, index=False, sep=between)
+    frame.to_csv(plain, index=False)
+    assert run(file, "--target", "Y").output == run(plain, "--target", "Y").output
+
+
 def test_two_processes_give_the_same_answer(tmp_path, frame):
     file = tmp_path / "data.csv"
     frame[["cause", "other", "Y"]].to_csv(file, index=False)

@@ -191,7 +191,8 @@ class Scope:
 
     def text(self, added: str = "") -> str:
         """For example `128 cases, p in [0, 7/8], loss in {log, squared}, length of row in [1, 24]`."""
-        said = [((i, what), f"{what}{self._name(i)} in [{low}, {high}]") for (i, what), (low, high) in self.ranges.items()]
+        said = [((i, what), f"{what}{self._name(i)} " + (f"in [{low}, {high}]" if low != high else f"= {low}"))
+                for (i, what), (low, high) in self.ranges.items()]
         said += [((i, ""), f"{self._name(i)} in {{{', '.join(sorted(words))}}}" if len(words) < 7 else
                   f"{self._name(i)} one of {len(words)} words") for i, words in self.words.items()]
         skipped = [f"{self.skipped} outside the hypotheses"] if self.skipped else []

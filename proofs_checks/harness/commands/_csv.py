@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["TableError", "rows_of", "text_of"]
+__all__ = ["TableError", "rows_of", "separator", "text_of"]
 
 
 class TableError(ValueError):
@@ -27,17 +27,22 @@ def text_of(file: str) -> str:
         raise TableError(f"{file} line {line}: is not UTF-8 text; save the table as CSV in UTF-8") from None
 
 
+def separator(text: str) -> str:
+    """What stands between the fields of a table: comma, semicolon or tab, whichever of these the first line that is not
+    blank has outside quotes."""
+    bare = re.sub(r'(?m)(^|[,;\t]) *"[^"]*"', r"\1", text)
+    head = next((line for line in bare.splitlines() if line.strip()), "")
+    return next((s for s in ",;\t" if s in head), ",")
+
+
 def rows_of(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """The line where each row begins, and its cells; none for a blank row.
 
     Comma, semicolon or tab between fields, as the first line that is not blank has them outside quotes; quotes and a byte
     order mark are allowed, and cells of any length."""
     text = text.lstrip("\ufeff")
-    bare = re.sub(r'(?m)(^|[,;\t]) *"[^"]*"', r"\1", text)
-    head = next((line for line in bare.splitlines() if line.strip()), "")
-    separator = next((s for s in ",;\t" if s in head), ",")
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a prompt may be long; 131,072 characters otherwise
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=True, skipinitialspace=True)
     while True:
         line = reader.line_num + 1
         try:

@@ -1,4 +1,4 @@
-"""`refutable causes MODEL`: the actual causes of an effect in a model file."""
+"""`refutable causes`: the actual causes of an effect in a model file."""
 from __future__ import annotations
 
 import json
@@ -16,7 +16,7 @@ __all__ = ["command"]
 LISTED = 20  # causes that are told in words unless --list
 
 
-@click.command("causes", help=__doc__)
+@click.command("causes")
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.option("--context", "contexts", multiple=True, metavar="A=1,B=0",
               help="Values of inputs and exogenous names; may be repeated, or name a JSON file.")
@@ -29,8 +29,9 @@ LISTED = 20  # causes that are told in words unless --list
 @click.option("--exclude", multiple=True, metavar="NAMES",
               help="Names that may not be in a cause; 'gates' for all but inputs, 'effect' for the effect's own variables.")
 @click.option("--candidates", multiple=True, metavar="NAMES", help="The only names that may be in a cause.")
-@click.option("--definition", default="modified", show_default=True, help="modified, updated or original.")
-@click.option("--engine", default="auto", show_default=True, help="auto, sat, zdd, rows, witness_map or definition.")
+@click.option("--definition", metavar="NAME", default="modified", show_default=True, help="modified, updated or original.")
+@click.option("--engine", metavar="NAME", default="auto", show_default=True,
+              help="auto, sat, zdd, rows, witness_map or definition.")
 @click.option("--max-size", type=click.IntRange(1), help="Only causes of at most so many variables.")
 @click.option("--limit", type=click.IntRange(1), help="At most so many causes.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop looking after so long.")
@@ -39,6 +40,13 @@ LISTED = 20  # causes that are told in words unless --list
 @click.option("--certificate", type=click.Path(dir_okay=False, writable=True), help="Write the proof of completeness.")
 def command(model: str, contexts: tuple[str, ...], others: str | None, effect: str, output: str | None, as_json: bool,
             dot: str | None, svg: str | None, certificate: str | None, **options: Any) -> None:
+    """List the actual causes of an effect in a structural model, in words, each with what had to be held fixed.
+
+    MODEL is a JSON or YAML file, or .bnet, Open-PSA .xml or .bif as other programs write them. --context gives what
+    happened, --effect what is asked about; it must be so in that context.
+
+    Exit code 0, also if --limit or --time-limit ended the search: the first line says whether these are all. Exit code 2,
+    and one line, if the model, the context or an option cannot be used."""
     from causal import CausalError, actual_causes, read_model
 
     most = sys.get_int_max_str_digits()

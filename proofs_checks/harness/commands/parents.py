@@ -10,11 +10,14 @@ from typing import Any
 
 import click
 
+from proofs_checks.harness.commands._csv import separator
+
 __all__ = ["command", "read_frame"]
 
 LEVELS = 20  # text columns with more different values are no categories
 ROWS = 12  # of the table that is printed
 COMPRESSED = (".gz", ".bz2", ".zip", ".xz", ".zst", ".tar")  # pandas unpacks these
+HEAD = 2**20  # characters in which the names of the columns must stand
 
 
 class TableError(ValueError):
@@ -28,7 +31,8 @@ class TableError(ValueError):
               help="A set is rejected if its residual depends on it at this level.")
 @click.option("--max-size", default=4, show_default=True, type=click.IntRange(0), help="Largest set that is tried.")
 @click.option("--screen", default=8, show_default=True, type=click.IntRange(1), help="Columns that are searched.")
-@click.option("--regressor", default="auto", show_default=True, type=click.Choice(["auto", "linear", "nystroem"]))
+@click.option("--regressor", default="auto", show_default=True, type=click.Choice(["auto", "linear", "nystroem"]),
+              help="How the target is predicted; auto: linear unless kernels (nystroem) predict clearly better.")
 @click.option("--weights", metavar="COLUMN", help="Column of the rows' weights, which is then no candidate.")
 @click.option("--n-boot", default=99, show_default=True, type=click.IntRange(19), help="Bootstrap replicates behind a p-value.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Equal seeds give equal answers.")
@@ -43,8 +47,10 @@ def command(file: Path, target: str, alpha: float, max_size: int, screen: int, r
     common causes of columns do no harm; one of the target and a column does, and cannot be seen in the data.
 
     Text columns of at most 20 different values are taken as categories, as are booleans. Weights must be functions of the
-    columns (as for a sample drawn by them) or independent of the target's noise. Exit code 2, and one line that names file
-    and column, if the table cannot be used."""
+    columns (as for a sample drawn by them) or independent of the target's noise.
+
+    Exit code 0 whatever the verdict, which the first line says; 2, and one line that names file and column, if the table
+    cannot be used."""
     import warnings
 
     from causal import IndRM
@@ -123,9 +129,7 @@ def _read(file: Path) -> Any:
     try:
         if file.suffix.lower() in (".parquet", ".pq"):
             return pd.read_parquet(file)
-        if file.suffix.lower() not in COMPRESSED:
-            _check_lines(file)
-        return pd.read_csv(file)
+        return pd.read_csv(file, sep="," if file.suffix.lower() in COMPRESSED else _check_lines(file))
     except TableError:
         raise
     except (ValueError, OSError, csv.Error) as error:  # pandas' own errors of parsing are ValueErrors
@@ -133,10 +137,13 @@ def _read(file: Path) -> Any:
         raise TableError(f"cannot be read as a table: {reason}") from None
 
 
-def _check_lines(file: Path) -> None:
-    """Names that differ, and as many fields a line as names: pandas renames, shifts or fills in where that fails."""
+def _check_lines(file: Path) -> str:
+    """Names that differ, and as many fields a line as names: pandas renames, shifts or fills in where that fails. Given
+    back is what stands between the fields."""
     with file.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.reader(lines)
+        between = separator(lines.read(HEAD))
+        lines.seek(0)
+        reader = csv.reader(lines, delimiter=between)
         header = next((row for row in reader if row), None)
         if header is None:
             raise TableError("is empty; need a line of column names")
@@ -149,6 +156,7 @@ def _check_lines(file: Path) -> None:
                 raise TableError(f"line {reader.line_num} has {len(row)} fields, the header has {len(header)}")
         if not rows:
             raise TableError("has a header and no rows")
+    return between
 
 
 class _Dask:

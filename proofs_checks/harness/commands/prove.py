@@ -45,7 +45,7 @@ def command(statement: str, domain: tuple[str, ...], budget: float, seed: int, c
     try:
         problems = _problems(statement, domain)
     except (ValueError, OSError) as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"refutable prove: {error}", err=True)
         sys.exit(2)
     if certificate is not None:
         folder(certificate.parent, "--certificate")
