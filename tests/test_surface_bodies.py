@@ -119,3 +119,40 @@ def test_sources_nearer_than_a_face_is_large():
         sim.solve(*BALL, [[0, 0, 4.0], centre + 0.5 * size * up], [1.0, 1.0])
     with pytest.raises(ValueError, match=r"sources\[0\].*faces\[5\].*refine"):
         sim.solve(*BALL, [centre + 0.1 * size * up], [1.0])
+
+
+def torus(count, R=2.0, r=0.5):
+    """Vertices and faces of 2 count x count cells."""
+    turn, tilt = np.meshgrid(*(np.linspace(0, 2 * np.pi, m, endpoint=False) for m in (2 * count, count)), indexing="ij")
+    out = R + r * np.cos(tilt)
+    vertices = np.stack([out * np.cos(turn), out * np.sin(turn), r * np.sin(tilt)], axis=-1).reshape(-1, 3)
+    a = np.arange(2 * count * count).reshape(2 * count, count)
+    b, d = np.roll(a, -1, axis=0), np.roll(a, -1, axis=1)
+    c = np.roll(b, -1, axis=1)
+    return vertices, np.concatenate([np.stack([m.ravel() for m in t], axis=1) for t in ((a, b, c), (a, c, d))])
+
+
+def test_curvature_is_right_to_second_order_where_it_changes():
+    """On a torus H = -(1/r + cos/(R + r cos))/2; a fit without terms of third order errs by first order there."""
+    gaps = []
+    for count in (16, 32, 64):
+        found = sim.curvature(*torus(count))
+        across = np.hypot(found.points[:, 0], found.points[:, 1])
+        cosine = (across - 2) / np.hypot(across - 2, found.points[:, 2])
+        gaps.append(np.sqrt(np.mean((found.mean + (2 + cosine / (2 + cosine / 2)) / 2) ** 2)))
+    assert gaps[0] / gaps[1] > 3.7 and gaps[1] / gaps[2] > 3.7, gaps
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_curvature_has_a_unit(size):
+    """In metres a ball of a nanometre had no curvature: powers of lengths stood beside each other."""
+    usual, other = sim.curvature(*BALL), sim.curvature(size * BALL[0], BALL[1])
+    assert other.mean * size == pytest.approx(usual.mean, rel=1e-9)
+    assert other.points / size == pytest.approx(usual.points, rel=1e-9)
+
+
+def test_curvature_refuses_a_face_without_area():
+    vertices, faces = BALL
+    a, b, _ = faces[3]
+    with pytest.raises(ValueError, match="no area"):
+        sim.curvature(vertices, np.concatenate([faces, [[a, b, b]]]))

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulations.surface_charge._mesh import checked_faces, numbers, panels
+from simulations.surface_charge._mesh import check_areas, checked_faces, numbers, panels
 
 __all__ = ["Curvature", "curvature", "read_mesh"]
 
+CUBIC = 10  # vertices around a face from which a cubic is fitted, so that what is left out does not bend the quadratic part
 SAME = 1e-9  # of the extent: vertices nearer than this are one vertex (STL lists each once a face)
 
 
@@ -104,13 +105,15 @@ def _merged(vertices: Any, faces: Any) -> tuple[Any, Any]:
 def curvature(vertices: Any, faces: Any) -> Curvature:
     """Mean curvature and shape operator at each face of a smooth surface, by least squares.
 
-    z = c + b.u + u.A.u/2 is fitted to the vertices of the face, its neighbours and theirs, in the face's own frame; normals
-    follow the faces' orientation, out of the conductor, and S = -dn: H = -1/a on a ball of radius a. Error of second order
-    in the size of the faces on regular meshes; edges and corners are smoothed over. ValueError: fewer than 6 vertices
-    around a face, nan, faces that are not integers or refer to no vertex."""
+    z = c + b.u + u.A.u/2 and terms of third order are fitted to the vertices of the face and of the faces that touch it, in
+    the face's own frame; normals follow the faces' orientation, out of the conductor, and S = -dn: H = -1/a on a ball of
+    radius a. Error of second order in the size of the faces, of first where there are fewer than 10 vertices around a face;
+    edges and corners are smoothed over. ValueError: fewer than 6 vertices around a face, nan, faces without area, faces that
+    are not integers or refer to no vertex."""
     v = numbers(vertices, "vertices", 3)
     f = checked_faces(faces, len(v))
     made = panels(v, f)
+    check_areas(made, f)
     around = _around(f, len(v))
     points, normals, S = np.empty((len(f), 3)), np.empty((len(f), 3)), np.empty((len(f), 3, 3))
     for i, ring in enumerate(around):
@@ -122,7 +125,7 @@ def curvature(vertices: Any, faces: Any) -> Curvature:
 
 
 def _around(f: Any, count: int) -> list[Any]:
-    """Vertices of each face, of the faces that touch it, and of those that touch these."""
+    """Vertices of each face and of the faces that touch it."""
     from scipy.sparse import csr_matrix
 
     touch = csr_matrix((np.ones(f.size, dtype=np.int32), (np.repeat(np.arange(len(f)), 3), f.ravel())), shape=(len(f), count))
@@ -135,13 +138,15 @@ def _fit(gap: Any, corners: Any, normal: Any) -> tuple[Any, Any, Any]:
     first = corners[1] - corners[0]
     first = first / np.linalg.norm(first)
     frame = np.stack([first, np.cross(normal, first), normal])  # rows: u, v, up
-    u, w, z = frame @ gap.T
-    rows = np.stack([np.ones_like(u), u, w, u * u / 2, u * w, w * w / 2], axis=1)
-    c, b0, b1, a00, a01, a11 = np.linalg.lstsq(rows, z, rcond=None)[0]
+    size = abs(gap).max()  # without units: powers of lengths are compared
+    u, w, z = frame @ gap.T / size
+    columns = [np.ones_like(u), u, w, u * u / 2, u * w, w * w / 2, u**3, u * u * w, u * w * w, w**3]
+    used = columns if len(u) >= CUBIC else columns[:6]
+    c, b0, b1, a00, a01, a11 = np.linalg.lstsq(np.stack(used, axis=1), z, rcond=None)[0][:6]
     length = np.sqrt(1 + b0 * b0 + b1 * b1)
     n = np.array([-b0, -b1, 1.0]) / length
     tangents = np.array([[1.0, 0.0, b0], [0.0, 1.0, b1]])
     metric = np.linalg.inv(tangents @ tangents.T)
     second = np.array([[a00, a01], [a01, a11]]) / length
     S = tangents.T @ metric @ second @ metric @ tangents  # as a form on space; zero along the normal
-    return c * normal, n @ frame, frame.T @ S @ frame
+    return c * size * normal, n @ frame, frame.T @ S @ frame / size
