@@ -19,14 +19,14 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "refutable needs Python 3.11 or later; $(PYTHON) is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11 $(MAKECMDGOALS)")'
 	@rm -f $@
 	@test -x $(BIN)/python && $(BIN)/python -c 'import pip' 2>/dev/null || { rm -rf $(VENV); echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
-	@echo "installing the pinned dependencies into $(VENV) (about 1.5 GB; the first time takes a minute or two)"
+	@echo "installing the pinned dependencies into $(VENV) (about 2 GB; the first time takes some minutes)"
 	@if test -n "$(UV)" && "$(UV)" pip install --quiet --python $(BIN)/python --compile-bytecode -c constraints.txt -e '.[dev]'; then :; \
 	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; fi
 	@touch $@
 
 check: $(STAMP)
 	@status=0; $(BIN)/refutable check --jobs $(JOBS) || status=$$?; \
-	$(BIN)/refutable figures --out build/figures && $(BIN)/refutable report || status=1; exit $$status
+	$(BIN)/refutable figures --jobs $(JOBS) --out build/figures && $(BIN)/refutable report || status=1; exit $$status
 
 test: lint
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -q
@@ -36,7 +36,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 figures: $(STAMP)
-	$(BIN)/refutable figures --out build/figures
+	$(BIN)/refutable figures --jobs $(JOBS) --out build/figures
 
 bench: $(STAMP)
 	for script in benchmarks/*.py; do $(BIN)/python $$script; done

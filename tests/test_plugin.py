@@ -83,6 +83,13 @@ def test_last_failed_runs_the_failed_variant_again(mine: Path):
     assert "1 failed" in again.stdout and "passed" not in again.stdout.splitlines()[-1]
 
 
+def test_claims_are_judged_where_no_report_can_be_written(mine: Path):
+    (mine / "build").write_text("a file where the folder of the report would be")
+    done = run(mine, "mine.py")
+    assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout
+    assert "1 of 1 claims green" in done.stdout and "no report: " in done.stdout and "Traceback" not in done.stdout
+
+
 def test_workers_report_the_same(mine: Path):
     serial, parallel = run(mine, "mine.py"), None
     before = json.loads((mine / "build" / "partial.json").read_text())

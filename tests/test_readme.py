@@ -78,18 +78,12 @@ def test_bare_pytest_collects_the_file_with_the_setting_that_the_readme_gives(tm
     assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout
 
 
-def test_the_slice_to_copy_is_the_smallest_with_a_simulator():
-    from proofs_checks.harness.registry import slugs
-
-    def size(slug: str) -> int:
-        files = [p for room in ("theory", "simulations", "proofs_checks")
-                 for p in (ROOT / room / f"{slug}.py", ROOT / room / f"_{slug}.py", *(ROOT / room / slug).glob("*.py"))]
-        return sum(len(p.read_text(encoding="utf-8").splitlines()) for p in files if p.is_file())
-
-    simulated = [s for s in slugs() if list((ROOT / "simulations").glob(f"{s}*"))]
+def test_the_slice_to_copy_stands_in_every_room():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert f"smallest slice that has a simulator, `{min(simulated, key=size)}`" in text
-    assert f"(`{min(slugs(), key=size)}` is smaller still" in text
+    copied, other = re.findall(r"(?:small slice, |\()`(\w+)`", text)[:2]
+    files = {room: list((ROOT / room).glob(f"{copied}*")) for room in ("theory", "simulations", "proofs_checks", "notebooks")}
+    assert all(files.values()), files
+    assert (ROOT / "proofs_checks" / f"{other}.py").is_file() and not list((ROOT / "simulations").glob(f"{other}*"))
 
 
 def test_the_table_of_papers_is_the_generated_one():

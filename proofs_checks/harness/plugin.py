@@ -180,12 +180,16 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
     entries, complete = _entries(found)
     whole = report.build(entries, complete=complete)
-    path = report.write_report(whole, Path(config.invocation_params.dir) / "build")
+    out = Path(config.invocation_params.dir) / "build"
+    try:
+        written = f"written: {report.write_report(whole, out)}"
+    except OSError as error:  # a checkout that is read-only is judged all the same
+        written = f"no report: {error.filename or out}: {error.strerror}"
     terminalreporter.section("claims")
     ours = any(e["paper"] in slugs() for e in entries)  # of a user's own claims, those there are were collected
     for line in report.table(whole, filtered=not complete and (ours or any(e["partial"] for e in entries))):
         terminalreporter.write_line(line)
-    terminalreporter.write_line(f"written: {path}")
+    terminalreporter.write_line(written)
     for line in report.problems(whole) if complete else ():
         terminalreporter.write_line(f"not green: {line}")
         _state(config)["session"].exitstatus = _state(config)["session"].exitstatus or pytest.ExitCode.TESTS_FAILED
