@@ -34,3 +34,8 @@ def test_quotients_of_integers_and_roots_are_read_exactly() -> None:
 def test_the_conversion_of_floats_is_put_back() -> None:
     symbolic.equal(lambda v: v + 0.5, lambda v: v, x).run()
     assert sp.sympify(0.5) == sp.Float(0.5)
+
+
+def test_the_scope_says_no_more_of_a_symbol_than_it_needs():
+    n, x = sp.Symbol("n", integer=True, positive=True), sp.Symbol("x", real=True, nonnegative=True)
+    assert symbolic.equal(lambda n, x: n + x, x + n, (n, x)).run().scope == "all n (integer, positive), x (nonnegative)"

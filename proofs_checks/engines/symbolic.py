@@ -165,7 +165,10 @@ def _floats() -> Iterator[list[float]]:
 
 
 def _assumed(symbol: Any) -> str:
-    words = [k for k in ("integer", "positive", "nonnegative", "negative") if symbol.assumptions0.get(k)]
+    known = symbol.assumptions0
+    words = [k for k in ("integer", "positive", "nonnegative", "negative") if known.get(k)]
+    if known.get("positive"):
+        words.remove("nonnegative")  # goes without saying
     return f" ({', '.join(words)})" if words else ""
 
 
