@@ -189,6 +189,8 @@ def test_two_terms_refuse(change, said):
     (lambda: thy.cylinder_sigma(0.0, 0.0, 0.0, 1.0, 1.0), "radius"),
     (lambda: thy.cylinder_sigma(0.0, 0.0, 1.0, -1.0, 1.0), "height"),
     (lambda: thy.cylinder_sigma(0.0, 2e3, 1.0, 1.0, 1.0), "axial"),
+    (lambda: thy.cylinder_sigma(0.0, 0.0, 1e-300, 1e-300, 1.0), "radius=1e-300.*other units"),
+    (lambda: thy.boss_sigma([[1e-200, 0, 0]], 1e-200, 2e-200, 1.0), "radius=1e-200.*other units"),
     (lambda: thy.boss_sigma([[1.0, 0, 0]], 1.0, 1e200, 1.0), "height=1e\\+200"),
     (lambda: thy.cylinder_sigma(0.0, 0.0, 1e6, 1.0, 1.0), "radius=1000000.0.*needed at most"),
     (lambda: thy.cylinder_sigma([[1, 2], [3]], 0.0, 1.0, 1.0, 1.0), "arc="),
@@ -200,6 +202,15 @@ def test_two_terms_refuse(change, said):
 def test_closed_forms_refuse(call, said):
     with pytest.raises(ValueError, match=said):
         call()
+
+
+@pytest.mark.parametrize("size", [1e-99, 1e99])
+def test_oracles_in_any_unit(size):
+    """Density is charge over length squared; a product of four lengths of 1e-99 is no float."""
+    for oracle in (lambda s: thy.sphere_sigma(s * E3, s, [[0, 0, 1.5 * s]], [1.0]),
+                   lambda s: thy.boss_sigma(s * np.diag([2.0, 1, 1])[::2], s, 1.5 * s, 1.0),
+                   lambda s: thy.cylinder_sigma(0.5 * s, 0.3 * s, s, s, 1.0)):
+        assert oracle(size) * size * size == pytest.approx(oracle(1.0), rel=1e-13)
 
 
 # --- truths of the evidence

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["curvatures", "distances", "finite", "positive", "shape_operators", "sources_and_charges", "surface"]
+__all__ = ["curvatures", "distances", "finite", "length", "positive", "shape_operators", "sources_and_charges", "surface"]
 
 NEAREST, FURTHEST = 1e-100, 1e100  # distances whose cubes are floats
 UNIT = 1e-6  # how far from 1 the length of a normal may be: single precision passes, a forgotten division does not
@@ -35,6 +35,14 @@ def positive(value: Any, name: str) -> float:
     number = float(finite(value, name, ()))
     if not number > 0:
         raise ValueError(f"{name}={value!r} must be greater than 0")
+    return number
+
+
+def length(value: Any, name: str) -> float:
+    """A length > 0 whose cube and its inverse are floats. ValueError naming the argument otherwise."""
+    number = positive(value, name)
+    if not NEAREST <= number <= FURTHEST:
+        raise ValueError(f"{name}={value!r} must lie between {NEAREST:g} and {FURTHEST:g}; other units help")
     return number
 
 

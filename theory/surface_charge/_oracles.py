@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.surface_charge._arguments import distances, finite, positive, sources_and_charges
+from theory.surface_charge._arguments import distances, finite, length, sources_and_charges
 
 __all__ = ["boss_sigma", "cylinder_sigma", "sphere_sigma"]
 
@@ -21,7 +21,7 @@ def sphere_sigma(points: Any, radius: float, sources: Any, charges: Any, *, grou
     `points` (n, 3) on the sphere of `radius` about the origin, `sources` (m, 3), `charges` (m,): a charge q at distance d
     induces -q |d^2 - a^2| / (4 pi a R^3). `grounded=False`: insulated and uncharged; this adds a uniform charge to the
     ball, and nothing to a cavity's wall. ValueError: points off the sphere, a source on it, sources on both sides."""
-    a = positive(radius, "radius")
+    a = length(radius, "radius")
     x = finite(points, "points", (None, 3))
     r = np.sqrt((x * x).sum(axis=1))
     if len(x) and abs(r - a).max() > ON * a:
@@ -37,7 +37,7 @@ def sphere_sigma(points: Any, radius: float, sources: Any, charges: Any, *, grou
         raise ValueError(f"sources[{int((d < a).argmax())}] lies inside and sources[{int((d > a).argmax())}] outside the "
                          f"sphere of radius={a:g}; they see different walls, so ask for one side at a time")
     R = distances(p[None, :, :] - x[:, None, :])  # points sources
-    value = -(q * abs((d - a) * (d + a)) / (4 * np.pi * a * R * R * R)).sum(axis=1)
+    value = -(q * (abs((d - a) * (d + a)) / (R * R * R) / a)).sum(axis=1) / (4 * np.pi)  # in an order in which no part is lost
     if not grounded and (d > a).all():
         value = value + (q / d).sum() / (4 * np.pi * a)
     return value
@@ -48,7 +48,7 @@ def boss_sigma(points: Any, radius: float, height: float, charge: float) -> Any:
 
     By three images: -q at -d, -qa/d at a^2/d, +qa/d at -a^2/d. `points` (n, 3) lie on the boss (z >= 0) or on the plane
     outside it. ValueError: height <= radius or beyond 1e50 radii, points elsewhere."""
-    a, d, q = positive(radius, "radius"), positive(height, "height"), float(finite(charge, "charge", ()))
+    a, d, q = length(radius, "radius"), length(height, "height"), float(finite(charge, "charge", ()))
     if d > FURTHEST * a:
         raise ValueError(f"height={height!r} must be at most {FURTHEST:g} times radius={radius!r}; take the plane instead")
     if d <= a:
@@ -76,7 +76,7 @@ def cylinder_sigma(arc: Any, axial: Any, radius: float, height: float, charge: f
     Gauss-Legendre in k; K_m(kb)/K_m(ka) as a product of ratios K_(m+1)/K_m, which cannot overflow. Absolute error below
     1e-12 of the density at the foot. The sum has about 40 radius/height terms. ValueError: nan, radius or height <= 0,
     |axial| beyond 1,000 heights, a radius beyond 10,000 heights (take the plane: the curvature term is below 1e-4)."""
-    a, h, q = positive(radius, "radius"), positive(height, "height"), float(finite(charge, "charge", ()))
+    a, h, q = length(radius, "radius"), length(height, "height"), float(finite(charge, "charge", ()))
     if a > TERMS * h:
         raise ValueError(f"radius={radius!r} is {a / h:.3g} times height={height!r}, needed at most {TERMS:,} times: the sum "
                          f"would not end in time, and the tangent plane is as good")
