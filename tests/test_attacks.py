@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -128,8 +129,9 @@ def test_an_iterator_that_is_used_up_is_an_error():
     assert found.verdict is Verdict.ERROR and "the same iterator twice" in found.summary
 
 
-def test_nan_is_neither_true_nor_false():
-    for check in (scan(lambda p, k: math.nan), falsify.forall(toy.cases, lambda p, k: np.float64("nan"))):
+@pytest.mark.parametrize("nan", [math.nan, np.float64("nan"), np.float32("nan"), Decimal("nan"), sp.nan, complex("nan")])
+def test_nan_is_neither_true_nor_false(nan):
+    for check in (scan(lambda p, k: nan), falsify.forall(toy.cases, lambda p, k: nan)):
         found = check.run()
         assert found.verdict is Verdict.ERROR and "returned nan" in found.summary
 
@@ -351,8 +353,11 @@ def test_the_cache_key_covers_whatever_a_claim_can_reach(checkout):
 # samples and settings
 
 def test_a_sample_that_ignores_its_key_is_an_error():
-    same = sequential.mean_within(lambda key, n: np.random.default_rng(0).random(n), 0.5, tol=0.1).run()
-    assert same.verdict is Verdict.ERROR and "the same for every key" in same.summary
+    for chunk in (500, 20_000, 30):  # decided by several chunks, by the first one, by short ones
+        same = sequential.mean_within(lambda key, n: np.random.default_rng(0).random(n), 0.5, tol=0.1, chunk=chunk).run()
+        assert same.verdict is Verdict.ERROR and "the same for every key" in same.summary
+        own = sequential.mean_within(lambda key, n: np.random.default_rng(key).random(n), 0.5, tol=0.1, chunk=chunk).run()
+        assert own.verdict is Verdict.HOLDS
     constant = sequential.mean_within(lambda key, n: np.full(n, 0.5), 0.5, tol=0.01).run()
     assert constant.verdict is Verdict.HOLDS  # a constant is what it is for every key
 

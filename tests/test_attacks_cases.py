@@ -1,10 +1,16 @@
 """False claims that try to come out green by the cases that they show, or by what they answer."""
 from __future__ import annotations
 
+from fractions import Fraction
+
+import pytest
+import sympy
 import toy
 
-from proofs_checks.engines import exhaustive
+from proofs_checks.engines import exhaustive, interval, smt, sos
+from proofs_checks.harness.evidence import Vacuous, Verdict
 from proofs_checks.harness.judge import evidence, judge
+from theory.claim import Conditions
 
 
 def test_a_forgotten_all_is_no_answer():
@@ -50,3 +56,38 @@ def test_the_whole_domain_is_not_what_a_condition_leaves_of_it():
 
     found = judge(made)
     assert not found.green and any("the claim names no hypothesis" in p for p in found.problems)
+
+
+NOTHING = [lambda x: (x > 0, x < 0), lambda x: (x - 1, -x), lambda x: x * x + 1 <= 0, lambda x: False]
+
+
+@pytest.mark.parametrize("given", NOTHING)
+@pytest.mark.parametrize("engine", [
+    lambda f, given: sos.nonnegative(f, ["x"], given=given), lambda f, given: smt.forall(f, ["x"], given=given),
+    lambda f, given: interval.nonnegative(f, {"x": (0, 5)}, given=given)])
+def test_hypotheses_that_nothing_satisfies_prove_nothing(engine, given):
+    with pytest.raises(Vacuous, match="no point satisfies the hypotheses"):
+        engine(lambda x: x - 7, given).run()
+
+
+@pytest.mark.parametrize("given", [lambda x: x >= 3, lambda x: x > 2, lambda x: (x - 3, x <= 4), lambda x: x - 3])
+def test_an_interval_takes_inequalities_as_hypotheses(given):
+    check = interval.nonnegative(lambda x: x - 2, {"x": (0, 5)}, given=given, strict=True)
+    assert check.run().verdict is Verdict.HOLDS and check.at({"x": 2})
+    false = interval.nonnegative(lambda x: x - 3, {"x": (0, 5)}, given=lambda x: x > 2)
+    assert false.run().verdict is Verdict.REFUTED and not false.at({"x": Fraction(5, 2)})
+
+
+def test_an_interval_refuses_an_equation_as_hypothesis():
+    found = interval.nonnegative(lambda x: x, {"x": (0, 1)}, given=lambda x: sympy.Eq(x, 1)).run()
+    assert found.verdict is Verdict.ERROR and "must be an inequality" in found.summary
+
+
+def test_dropping_the_only_hypothesis_of_an_interval_leaves_none():
+    assert interval.nonnegative(lambda x: x, {"x": (0, 1)}, given=Conditions()).run().verdict is Verdict.HOLDS
+
+
+def test_a_case_that_is_listed_again_and_again_is_counted_once():
+    found = exhaustive.forall([(2,)] * 999 + [(3,)], lambda n: n > 1).run()
+    assert found.scope == "1000 cases (2 different), n in [2, 3]" and exhaustive.forall([(2,)], lambda n: n > 1).run(
+        ).scope == "1 case, n = 2"

@@ -39,3 +39,11 @@ def test_the_conversion_of_floats_is_put_back() -> None:
 def test_the_scope_says_no_more_of_a_symbol_than_it_needs():
     n, x = sp.Symbol("n", integer=True, positive=True), sp.Symbol("x", real=True, nonnegative=True)
     assert symbolic.equal(lambda n, x: n + x, x + n, (n, x)).run().scope == "all n (integer, positive), x (nonnegative)"
+
+
+@pytest.mark.parametrize(("assumptions", "words"), [
+    ({"even": True}, "all x (even)"), ({"prime": True}, "all x (prime)"), ({"integer": False}, "all x (not integer)"),
+    ({"real": True}, "all x"), ({"zero": True}, "all x (zero)")])
+def test_the_scope_says_what_is_assumed_of_the_symbols(assumptions, words):
+    x = sp.Symbol("x", **assumptions)
+    assert symbolic.equal(lambda x: x * x, lambda x: x**2, x).run().scope == words

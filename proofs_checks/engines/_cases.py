@@ -19,6 +19,7 @@ Predicate = Callable[..., Any]
 Case = tuple[Any, ...]
 
 ADVICE = "keep to rationals, or give it a tolerance and say floats=True (rung NUMERIC)"
+TOLD_APART = 100_000  # cases, of which the different ones are counted
 _PLAIN = frozenset({bool, int, float, str, type(None)})
 
 
@@ -66,11 +67,11 @@ def truth(predicate: Predicate, case: Case) -> bool:
         answer = predicate(*case)
         if answer is None:
             raise TypeError("the predicate returned None, which is neither true nor false")
-        if isinstance(answer, float) and answer != answer:
-            raise TypeError("the predicate returned nan, which is neither true nor false")
         if not _says(answer):  # every generator, function and filled list counts as true in Python
             raise TypeError(f"the predicate returned a {type(answer).__name__}, which is neither true nor false; "
                             "is all(...) or a call missing?")
+        if type(answer) is not bool and (answer != answer or str(answer) == "nan"):  # sympy's is equal to itself
+            raise TypeError("the predicate returned nan, which is neither true nor false")
         return bool(answer)
     except Exception as error:
         raise PredicateError(f"{describe_error(error)} at {show(case)}") from error
@@ -168,6 +169,7 @@ class Scope:
         self.ranges: dict[tuple[int, str], tuple[Any, Any]] = {}  # least and greatest value, or length
         self.words: dict[int, set[str]] = {}
         self.digest = 0
+        self.different: set[int] = set()
 
     def see(self, case: Case) -> None:
         """Count a case. The digest does not depend on the order of the cases."""
@@ -175,7 +177,10 @@ class Scope:
         self.last = show(case)
         if self.count & (self.count - 1) == 0:
             self.probes.append(case)
-        self.digest = (self.digest + int.from_bytes(hashlib.sha256(self.last.encode()).digest()[:16])) % 2**128
+        own = int.from_bytes(hashlib.sha256(self.last.encode(errors="backslashreplace")).digest()[:16])
+        self.digest = (self.digest + own) % 2**128
+        if self.count <= TOLD_APART:
+            self.different.add(own)
         for i, value in enumerate(case):
             if isinstance(value, str):
                 self.words.setdefault(i, set()).add(value)
@@ -197,6 +202,8 @@ class Scope:
                   f"{self._name(i)} one of {len(words)} words") for i, words in self.words.items()]
         skipped = [f"{self.skipped} outside the hypotheses"] if self.skipped else []
         count = f"{self.count} case{'s' * (self.count != 1)}"
+        if len(self.different) < min(self.count, TOLD_APART):
+            count += f" ({len(self.different)} different{f' among the first {TOLD_APART}' if self.count > TOLD_APART else ''})"
         return ", ".join([count, *[text for _, text in sorted(said)][:6], *skipped, *([added] if added else [])])
 
     def _name(self, i: int) -> str:

@@ -16,6 +16,7 @@ from proofs_checks.engines._betting import MARGIN, STAKES, WEIGHTS, first_reject
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict
 
 CELLS = 1024
+_TOLD_APART = 64  # observations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,16 +164,21 @@ def _decide(mean: Mean, context: Context) -> Evidence:
     limit = mean.cap if context.budget is None else context.budget
     histogram, total, n, chunks = np.zeros(2 * mean.cells + 1, dtype=np.int64), 0.0, 0, 0
     verdict: Verdict = Verdict.UNDECIDED
-    last: Any = None
+    block = -(-_TOLD_APART // mean.chunk)  # chunks that suffice to tell streams apart
+    kept: list[Any] = []
     rejected: dict[str, float | None] = {}
     while verdict is Verdict.UNDECIDED and n < limit:
         # always a whole chunk, cut here: the bits of a stream depend on neither the cap nor the budget
         drawn = _draw(mean, context.stream, chunks, mean.chunk)
-        if last is not None and _repeats(last, drawn):
-            raise ValueError(f"the sample is the same for every key (chunks {chunks - 1} and {chunks}); use the key")
-        x, last = drawn[:limit - n], drawn
+        x, kept = drawn[:limit - n], [*kept, drawn]
         histogram, total, n, chunks = histogram + _histogram(mean, x), total + float(x.sum()), n + len(x), chunks + 1
         verdict, rejected = _look(mean, histogram, context.alpha)
+        if verdict is Verdict.HOLDS:  # decided early, it may not have been seen to use its key
+            kept += [_draw(mean, context.stream, i, mean.chunk) for i in range(chunks, 2 * block)]
+        if len(kept) == 2 * block:
+            if _repeats(np.concatenate(kept[:block]), np.concatenate(kept[block:])):
+                raise ValueError(f"the sample is the same for every key (chunks up to {chunks}); use the key")
+            kept = kept[block:]
     where = {"stream": context.stream, "chunk": mean.chunk, "chunks": chunks, "observations": n}
     return Evidence(
         rung=Rung.STATISTICAL, verdict=verdict,
@@ -184,9 +190,9 @@ def _decide(mean: Mean, context: Context) -> Evidence:
 
 
 def _repeats(one: Any, other: Any) -> bool:
-    """Whether two chunks are equal beyond chance: 20 observations or more apart from the commonest, at the same places
-    of 64 or more, which has probability below 1e-16 if the chunks are independent."""
-    if len(one) < 64 or not np.array_equal(one, other):
+    """Whether two stretches of 64 observations or more are equal beyond chance: 20 or more apart from the commonest, at the
+    same places, which has probability below 1e-16 if the stretches are independent."""
+    if not np.array_equal(one, other):
         return False
     return len(one) - int(np.unique(one, return_counts=True)[1].max()) >= 20
 

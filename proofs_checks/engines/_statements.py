@@ -3,13 +3,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from proofs_checks.harness.evidence import Vacuous
 from proofs_checks.harness.language import Problem
 from proofs_checks.harness.trees import Tree, is_relation, to_tree
 
-__all__ = ["call", "concerns", "conditions", "exact_point", "names_of", "problem_of", "samples", "survives", "symbols_of"]
+__all__ = ["call", "concerns", "conditions", "exact_point", "names_of", "problem_of", "samples", "satisfiable",
+           "survives", "symbols_of"]
+
+WORK = 2_000_000  # z3's resource count for the question whether hypotheses contradict one another
 
 
 def names_of(arity_or_symbols: Any) -> list[str]:
@@ -53,6 +58,15 @@ def problem_of(function: Callable[..., Any], names: Sequence[str], given: Callab
     hypotheses = conditions(call(given, symbols)) if given is not None else []
     conclusion = goals[0] if len(goals) == 1 else ["and", *goals]
     return Problem(box=dict.fromkeys(names, (None, None)), hypotheses=tuple(hypotheses), conclusion=conclusion)
+
+
+def satisfiable(problem: Problem) -> Problem:
+    """The problem again. `Vacuous` if z3 finds that its hypotheses contradict one another: anything follows from them."""
+    from proofs_checks.engines.smt._decide import decide
+
+    if problem.hypotheses and decide(replace(problem, conclusion=["false"]).subject, work=WORK).verdict == "holds":
+        raise Vacuous("no point satisfies the hypotheses: the check could not have failed")
+    return problem
 
 
 def exact_point(witness: Any, names: Sequence[str]) -> list[Fraction]:

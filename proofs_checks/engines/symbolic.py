@@ -22,6 +22,7 @@ POINTS = 400  # rational points tried for a refutation
 _VALUES = (*(Fraction(1, n) for n in (2, 3)), Fraction(2, 5), Fraction(3, 7), *map(Fraction, (1, 2, 3, 5, 7, 4, 0, -1)),
            Fraction(-1, 2), *map(Fraction, (-2, -3, 9, 16)), Fraction(5, 3))
 _ASSUMPTIONS = ("integer", "even", "odd", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "zero")
+_WIDE = ("real", "complex", "finite", "commutative", "hermitian", "extended_real")
 
 
 class _NoSymbols(Exception):
@@ -165,10 +166,8 @@ def _floats() -> Iterator[list[float]]:
 
 
 def _assumed(symbol: Any) -> str:
-    known = symbol.assumptions0
-    words = [k for k in ("integer", "positive", "nonnegative", "negative") if known.get(k)]
-    if known.get("positive"):
-        words.remove("nonnegative")  # goes without saying
+    """What its author assumed of a symbol, but for what is true of every number tried."""
+    words = sorted(k if v else f"not {k}" for k, v in symbol._assumptions_orig.items() if not (v and k in _WIDE))
     return f" ({', '.join(words)})" if words else ""
 
 

@@ -13,12 +13,14 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
+from proofs_checks.engines import _statements as statements
 from proofs_checks.engines._own_numbers import tried
 from proofs_checks.harness import trees
 from proofs_checks.harness.checkers import interval as checker
 from proofs_checks.harness.enclosures import INF, NINF
 from proofs_checks.harness.enclosures._leaf import Side, statement
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Verdict
+from proofs_checks.harness.language import Problem
 
 __all__ = ["BOXES", "decide", "decide_trees", "inward", "nonnegative", "outward"]
 
@@ -77,6 +79,10 @@ def _text(end: Any) -> str:
     return ("oo" if end > 0 else "-oo") if isinstance(end, float) else str(end)
 
 
+def _finite(end: Any) -> str | None:
+    return None if isinstance(end, float) else str(end)
+
+
 def _point(witness: Mapping[str, Fraction] | None) -> str:
     return ", ".join(f"{name} = {value}" for name, value in (witness or {}).items())
 
@@ -116,7 +122,8 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
     """function(x, ...) >= 0 (> 0 if `strict`) on a box, certified by a cover, or by a ladder where a cover fails.
 
     `function` is applied to real symbols; `box` gives closed ends (a mapping by name, or a sequence in the order of
-    the arguments). `given` returns expressions that are >= 0 (one, or a tuple) where the statement is made."""
+    the arguments). `given` returns inequalities, or expressions that are >= 0, one or a tuple, where the statement is made.
+    `Vacuous` is raised by `.run()` if nothing satisfies it. ValueError if `given` returns anything else."""
     names = list(box) if isinstance(box, Mapping) else _names(function, len(box))
     ends = list(box.values()) if isinstance(box, Mapping) else list(box)
     domain, inside = [outward(lo, hi) for lo, hi in ends], [inward(lo, hi) for lo, hi in ends]
@@ -131,8 +138,7 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
     def conditions() -> list[tuple[trees.Tree, bool]]:
         if given is None:
             return []
-        found = build(given)
-        return [(trees.to_tree(h), False) for h in (found if isinstance(found, tuple | list) else (found,))]
+        return list(map(_hypothesis, statements.conditions(build(given))))
 
     def subject() -> Any:
         return ["interval", trees.to_tree(build(function)), strict, [[t, f] for t, f in conditions()], names,
@@ -140,6 +146,10 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
 
     def run(context: Context) -> Evidence:
         tree, hypotheses, budget = trees.to_tree(build(function)), conditions(), context.budget or boxes
+        box = {n: (_finite(side.lo), _finite(side.hi)) for n, side in zip(names, domain, strict=True)}
+        if hypotheses:
+            statements.satisfiable(Problem(box=box, hypotheses=tuple(
+                ["gt" if flag else "ge", h, "0"] for h, flag in hypotheses), conclusion=["false"]))
         found = decide_trees(tree, strict, hypotheses, names, domain, boxes=budget, inside=inside)
         if found.verdict is Verdict.UNDECIDED:  # where both sides touch, or at infinity, boxes alone do not suffice
             from proofs_checks.engines.ladder import prove_trees
@@ -153,7 +163,7 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
     def at(witness: Mapping[str, Fraction]) -> bool:
         from proofs_checks.engines.interval._refute import sign_at
         point = {name: Fraction(witness[name]) for name in names}
-        if any(sign_at(tree, point) not in (0, 1) for tree, _ in conditions()):
+        if any(sign_at(tree, point) not in ((1,) if flag else (0, 1)) for tree, flag in conditions()):
             return True  # outside the hypotheses nothing is asserted
         sign = _value_sign(function, point)
         return sign is None or sign > 0 or (sign == 0 and not strict)
@@ -168,6 +178,16 @@ def nonnegative(function: Callable[..., Any], box: Mapping[str, tuple[Any, Any]]
 
     return Check(engine="interval", rung=Rung.CERTIFIED, subject=subject, at=at, binds=binds,
                  decide=lambda context: tried(run(context), (function, given), names, at, within))
+
+
+def _hypothesis(relation: trees.Tree) -> tuple[trees.Tree, bool]:
+    """What must be >= 0 (True: > 0) for an inequality to hold."""
+    if relation in (["true"], ["false"]):
+        return ("0" if relation == ["true"] else "-1"), False
+    if relation[0] not in ("ge", "gt", "le", "lt"):
+        raise ValueError(f"given: {relation!r} must be an inequality, or an expression that is >= 0")
+    large, small = relation[1:] if relation[0] in ("ge", "gt") else relation[:0:-1]
+    return large if small == "0" else ["add", large, ["mul", "-1", small]], relation[0] in ("gt", "lt")
 
 
 def _names(function: Callable[..., Any], count: int) -> list[str]:

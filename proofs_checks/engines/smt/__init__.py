@@ -25,14 +25,15 @@ def forall(predicate: Callable[..., Any], arity_or_symbols: Any, *, given: Calla
 
     `predicate` returns a relation of its arguments (or an expression that is >= 0, or a tuple of these); this engine
     applies it to real symbols, `at` to Fractions. The budget is z3's resource count for one attempt. HOLDS trusts z3's
-    "unsat" for the text in the certificate; REFUTED comes with a rational point."""
+    "unsat" for the text in the certificate; REFUTED comes with a rational point.
+    `Vacuous` is raised by `.run()` if nothing satisfies `given`."""
     names = statements.names_of(arity_or_symbols)
 
     def run(context: Context) -> Evidence:
         from proofs_checks.engines.portfolio._domain import undefined
         from proofs_checks.engines.portfolio._search import Search
 
-        problem = statements.problem_of(predicate, names, given)
+        problem = statements.satisfiable(statements.problem_of(predicate, names, given))
         scope = f"all real {', '.join(names)}" + (" that satisfy the hypotheses" if given else "")
         where, trusted = undefined(problem, work=2_000_000)
         search = Search(problem)

@@ -26,7 +26,8 @@ def nonnegative(function: Callable[..., Any], arity_or_symbols: Any, *, given: C
     `function` is applied to real symbols by this engine and to Fractions by `at`; with several variables it may take
     them one by one or as one list. `arity_or_symbols` is a number or names. `given` returns relations, or expressions
     that are >= 0, one or a tuple. The budget counts the samples of the search for a refutation. A float solver's
-    "infeasible" is never a refutation: without a certificate and without a point the verdict is UNDECIDED."""
+    "infeasible" is never a refutation: without a certificate and without a point the verdict is UNDECIDED.
+    `Vacuous` is raised by `.run()` if nothing satisfies `given`."""
     names = statements.names_of(arity_or_symbols)
 
     def subject() -> Any:
@@ -36,7 +37,7 @@ def nonnegative(function: Callable[..., Any], arity_or_symbols: Any, *, given: C
         from proofs_checks.engines.portfolio._domain import undefined
         from proofs_checks.engines.portfolio._search import Search
 
-        problem = statements.problem_of(function, names, given)
+        problem = statements.satisfiable(statements.problem_of(function, names, given))
         scope = f"all real {', '.join(names)}" + (" that satisfy the hypotheses" if given else "")
         search = Search(problem)
         point = search.small() or search.wide(samples=context.budget or SAMPLES)
