@@ -44,6 +44,9 @@ def test_records_are_frozen_and_their_mappings_read_only():
     ({"standing": Standing.REFUTED_AS_STATED}, "as_stated is required"),
     ({"standing": Standing.NEEDS_HYPOTHESIS}, "as_stated is required"),
     ({"as_stated": 1}, "as_stated must be None when standing is HOLDS"),
+    ({"statement": 3}, "toy.bad: statement=3 must be text"),
+    ({"note": "a\ud800"}, r"toy.bad: note has the character '\\ud800'"),
+    ({"hypotheses": {"h": "x\x00"}, "also_true": {"without_h": 1}}, r"hypotheses\['h'\] has the character '\\x00'"),
 ])
 def test_bad_claims_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
@@ -80,7 +83,10 @@ def test_what_cannot_be_judged_needs_neither_form_nor_mutants(standing):
 
 
 @pytest.mark.parametrize(("changes", "message"), [
-    ({"slug": "Toy"}, "slug='Toy'"), ({"title": ""}, "title of paper"), ({"topics": "one"}, "topics='one'"),
+    ({"slug": "Toy"}, "slug='Toy'"), ({"title": ""}, "paper 'toy': title must not be empty"),
+    ({"arxiv": 2602}, "arxiv=2602 must be text"), ({"topics": "one"}, "topics='one'"),
+    ({"url": "a\x1b[2K"}, r"paper 'toy': url has the character '\\x1b'"),
+    ({"topics": ("a\u202eb",)}, r"topics has .* '\\u202e'"),
     ({"read": "skimmed"}, "read='skimmed' must be one of 'abstract', 'opening', 'full text'")])
 def test_bad_papers_are_refused(changes, message):
     fields = {"slug": "toy", "title": "A toy", "arxiv": None, "topics": (), "read": "abstract"}

@@ -12,6 +12,7 @@ import toy
 from runs import call, check, green
 
 from proofs_checks.harness import bind, work
+from proofs_checks.harness.certificate import seal
 from proofs_checks.harness.judge import Trial
 
 
@@ -117,6 +118,18 @@ def test_whatever_a_certificate_says_there_is_no_traceback(certificates: Path, c
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     done = call("recheck", path)
     assert done.exit_code == 1 and done.stderr.count("\n") == 1 and done.stderr.startswith(f"rejected: {path}: ")
+
+
+@pytest.mark.parametrize("change", [{"claim": "good.claim\n999 accepted, 0 rejected"}, {"variant": "claim\x1b[2K"},
+                                    {"claim": "a.b\ud800"}, {"claim": "", "statement": "x\x1b[1A\x1b[2K\ud800"}])
+def test_a_certificate_writes_nothing_of_its_own_on_the_terminal(certificates: Path, change: dict[str, Any]):
+    path = certificates / "toy.green_run.claim.0.json"
+    found = {**json.loads(path.read_text()), **change}
+    path.write_text(json.dumps(seal({k: v for k, v in found.items() if k not in ("claim_hash", "schema")}, **{
+        k: found[k] for k in ("claim", "variant", "statement", "subjects")})))
+    done = call("recheck", path, "--standalone")
+    assert done.exit_code == 1 and done.output.splitlines()[-1] == "0 accepted, 1 rejected"
+    assert done.output.replace("\n", "").isprintable() and len(done.output.splitlines()) == 2
 
 
 def test_a_claim_that_reads_otherwise_today_rejects_its_old_certificate(certificates: Path, monkeypatch: pytest.MonkeyPatch):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -68,10 +69,13 @@ class Paper:
     def __post_init__(self) -> None:
         if not _SLUG.fullmatch(self.slug):
             raise ValueError(f"slug={self.slug!r} must match {_SLUG.pattern}")
-        if not self.title.strip():
-            raise ValueError(f"title of paper {self.slug!r} must not be empty")
+        for name in ("title", "arxiv", "url"):
+            if getattr(self, name) is not None or name == "title":
+                _check_text(f"paper {self.slug!r}", name, getattr(self, name), empty=False)
         if isinstance(self.topics, str):
             raise ValueError(f"topics={self.topics!r} must be a tuple of words, not one string")
+        for topic in self.topics:
+            _check_text(f"paper {self.slug!r}", "topics", topic)
         if self.read not in get_args(Read):
             raise ValueError(f"read={self.read!r} must be one of {', '.join(map(repr, get_args(Read)))}")
 
@@ -164,12 +168,15 @@ class Claim(Generic[F]):
                 raise ValueError(f"{self.id}: {name}={getattr(self, name)!r} must be a {kind.__name__}")
         if self.id.split(".")[0] != self.paper.slug:
             raise ValueError(f"id={self.id!r} must begin with the slug of its paper, {self.paper.slug!r}")
-        if not self.statement.strip():
-            raise ValueError(f"{self.id}: statement must not be empty")
+        _check_text(self.id, "statement", self.statement, empty=False)
+        for name in ("wording", "note"):
+            _check_text(self.id, name, getattr(self, name))
         for name in ("hypotheses", "mutants", "also_true"):
             if not isinstance(getattr(self, name), Mapping):
                 raise ValueError(f"{self.id}: {name} must map names to variants, got {getattr(self, name)!r}")
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        for name, latex in self.hypotheses.items():
+            _check_text(self.id, f"hypotheses[{name!r}]", latex, empty=False)
         if self.form is not None:
             check_variants(self)
 
@@ -192,6 +199,17 @@ class Claim(Generic[F]):
             return None
         changed, = _changed(self.form, self.variants()[variant])
         return changed, isinstance(getattr(self.form, changed), Conditions)
+
+
+def _check_text(owner: str, name: str, value: Any, *, empty: bool = True) -> None:
+    """ValueError unless a value is text that can be printed anywhere, as it reads: without characters that control a
+    terminal, turn the direction of writing, or are halves of others."""
+    if not isinstance(value, str):
+        raise ValueError(f"{owner}: {name}={value!r} must be text")
+    if not (empty or value.strip()):
+        raise ValueError(f"{owner}: {name} must not be empty")
+    if bad := [c for c in value if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c not in "\n\t"]:
+        raise ValueError(f"{owner}: {name} has the character {bad[0]!a}, which is not to be seen; write it without")
 
 
 def check_variants(claim: Claim[Any]) -> None:

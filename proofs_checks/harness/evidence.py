@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import time
 import traceback
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
@@ -14,7 +15,7 @@ from typing import Any
 from proofs_checks.harness.certificate import seal
 from proofs_checks.harness.syntax import INSTALLED, ROOMS
 
-__all__ = ["Check", "Context", "Evidence", "Rung", "Vacuous", "Verdict"]
+__all__ = ["Check", "Context", "Evidence", "Rung", "Vacuous", "Verdict", "visible"]
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_USERS = (*(f"{ROOT / room}{os.sep}" for room in ROOMS), *INSTALLED, "<frozen ", "<string>")  # where no user's code lies
@@ -72,6 +73,8 @@ class Evidence:
         for name, kind in (("rung", Rung), ("verdict", Verdict)):
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"{name}={getattr(self, name)!r} must be a {kind.__name__}")
+        for name in ("scope", "summary"):
+            object.__setattr__(self, name, visible(getattr(self, name)))
         if self.universal and self.rung < Rung.EXHAUSTIVE:
             raise ValueError(f"universal={self.universal!r} needs rung EXHAUSTIVE or above, got {self.rung.name}")
 
@@ -149,7 +152,15 @@ def describe_error(error: BaseException) -> str:
     theirs = [f for f in frames if not f.filename.startswith(NO_USERS)]
     shown = theirs or ([] if isinstance(error, SyntaxError) else frames)  # a SyntaxError names its line itself
     where = f" (line {shown[-1].lineno} of {_name(Path(shown[-1].filename))})" if shown else ""
-    return f"{type(error).__name__}: {error}{where}"
+    return visible(f"{type(error).__name__}: {error}{where}")
+
+
+def visible(text: str) -> str:
+    """A text from anywhere, with escapes for what a terminal would obey or could not show: control characters, changes of
+    direction, halves of characters."""
+    if text.isprintable():
+        return text
+    return "".join(ascii(c)[1:-1] if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c not in "\n\t" else c for c in text)
 
 
 def _name(file: Path) -> str:

@@ -17,6 +17,7 @@ from proofs_checks.harness.certificate import SCHEMA, claim_hash
 __all__ = ["CertificateError", "examine", "recheck"]
 
 KINDS = ("sos", "interval", "ladder", "lemma", "identity", "histogram", "witness", "replay", "implication", "causes")
+_NAMES = {"claim": re.compile(r"([a-z][a-z0-9_]*\.[a-z0-9][a-z0-9_]*)?"), "variant": re.compile(r"([a-z0-9][a-z0-9_.]*)?")}
 _HASH = re.compile(r"[0-9a-f]{16,64}")
 
 
@@ -88,6 +89,9 @@ def _check_header(certificate: Mapping[str, Any], wanted: str | None) -> None:
         raise CertificateError(f"schema is {certificate['schema']!r}, this program reads {SCHEMA!r}")
     if certificate["kind"] not in KINDS:
         raise CertificateError(f"unknown kind {certificate['kind']!r}; known: {', '.join(KINDS)}")
+    for name, pattern in _NAMES.items():
+        if not pattern.fullmatch(certificate[name]):
+            raise CertificateError(f"{name}={certificate[name]!r} is no name of a {name}")
     if not _HASH.fullmatch(certificate["claim_hash"]):
         raise CertificateError(f"claim_hash {certificate['claim_hash']!r} is not hexadecimal of 16 digits or more")
     try:

@@ -139,6 +139,7 @@ def _examined_group(files: Sequence[Path], *, standalone: bool, modules: Sequenc
 def _examined(file: Path, standalone: bool) -> Found:
     """What an accepted certificate says and how it was checked, or why it was rejected, in one line."""
     from proofs_checks.harness.bind import NotLoaded, bind
+    from proofs_checks.harness.evidence import visible
     from proofs_checks.harness.recheck import examine
 
     try:
@@ -149,7 +150,7 @@ def _examined(file: Path, standalone: bool) -> Found:
     except NotLoaded as error:
         return Unloaded(error.claim, error.file)
     except Exception as error:  # a file from anywhere may provoke anything; it is rejected, whatever it is
-        return " ".join(str(error).removeprefix(f"{file}: ").split()) or type(error).__name__
+        return visible(" ".join(str(error).removeprefix(f"{file}: ").split())) or type(error).__name__
 
 
 def _unchecked(unloaded: Sequence[Unloaded]) -> list[str]:
@@ -162,9 +163,11 @@ def _unchecked(unloaded: Sequence[Unloaded]) -> list[str]:
 
 
 def _read(certificate: Mapping[str, Any], said: str) -> Accepted:
+    from proofs_checks.harness.evidence import visible
+
     kind, engine = str(certificate["kind"]), str(certificate.get("engine", ""))
     rung = REPLAYED.get(engine, "NUMERIC") if kind == "replay" else RUNGS.get(kind, "")
-    name = certificate["claim"] or " ".join(certificate["statement"].split()) or "(no statement)"
+    name = certificate["claim"] or visible(" ".join(certificate["statement"].split())) or "(no statement)"
     name = name if certificate["claim"] or len(name) <= WIDTH else name[:WIDTH - 3] + "..."
     return Accepted(name, certificate["variant"], kind, rung, kind == "witness" or certificate.get("verdict") == "REFUTED",
                     f"{kind}: {said}")
