@@ -52,11 +52,11 @@ def test_attack_1_a_checker_that_always_says_no():
 
 
 def test_attack_2_a_proof_of_the_wrong_thing_beside_a_working_test():
-    claim = toy.claim("wrong_proof")
+    claim, right = toy.claim("wrong_proof"), toy.k * (1 - toy.p) ** (toy.k - 1)
 
     @evidence(claim)
     def wrong_proof(weight):
-        yield symbolic.equal(toy.slope_symbolic, toy.weight, (toy.p, toy.k), universal=True)  # ignores the form
+        yield symbolic.equal(toy.slope_symbolic, right, (toy.p, toy.k), universal=True)  # ignores the form
         yield falsify.forall(toy.cases, lambda p, k: toy.slope(p, k) == weight(p, k))
 
     said = problems(claim)

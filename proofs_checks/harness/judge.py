@@ -3,16 +3,16 @@ is idle, and nothing contradicts."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from proofs_checks.harness.apart import circular, repeated
 from proofs_checks.harness.beyond import counting, handed
 from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict, describe_error
 from proofs_checks.harness.modules import file_of
-from proofs_checks.harness.recheck import recheck
-from proofs_checks.harness.registry import evidence, find, registry
+from proofs_checks.harness.registry import MARK, evidence, find, registry
+from proofs_checks.harness.rules import as_error, bound, narrowed, proved, subject_of, too_close
 from theory.claim import Claim
 
 __all__ = ["CLAIM_FAILS", "CLAIM_OPEN", "Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
@@ -93,6 +93,7 @@ class _Run:
     checks: list[Check]
     problem: str | None
     subjects: list[Any] = field(default_factory=list)
+    form: Any = None
 
 
 class Trial:
@@ -105,6 +106,7 @@ class Trial:
         found = find(claim)
         self.claim = claim if found is None else found.claim
         self.procedure = None if found is None else found.procedure
+        self.records = () if found is None else (found.original, vars(found.procedure)[MARK])
         self.at_least, self.alpha, self.budget, self.cache = at_least, alpha, budget, cache
         self.module = file_of(self.claim)  # certificates of a user's claim say where it stands
         Context(alpha=alpha, budget=budget)  # refuses bad values here, by name
@@ -130,7 +132,7 @@ class Trial:
         if self.procedure is None:
             return _Run([], f"no evidence is registered for {self.claim.id}")
         checks: list[Check] = []
-        problem = None
+        problem = form = None
         try:
             form, watched = handed(self.claim, variant)
             for check in self.procedure(form):
@@ -144,7 +146,7 @@ class Trial:
             problem = f"the procedure died after {len(checks)} checks: {describe_error(error)}"
         if not checks and problem is None:
             problem = "the procedure yielded no check"
-        return _Run(checks, problem, [_subject(c) for c in checks])
+        return _Run(checks, problem, [subject_of(c) for c in checks], form)
 
     def hash(self, variant: str) -> str:
         """The hash that certificates of this variant carry."""
@@ -170,11 +172,11 @@ class Trial:
                 found = self.cache.decide(check, context, self.run(variant).subjects[i])
         except Vacuous as error:
             return Evidence(rung=check.rung, verdict=Verdict.ERROR, summary=f"vacuous: {error}")
-        if found.universal and not self.claim.hypotheses and _narrowed(self.run(variant).subjects[i]):
-            return _error(found, "universal=True beside given=, which leaves cases out, but the claim names no hypothesis")
+        if found.universal and not self.claim.hypotheses and narrowed(self.run(variant).subjects[i]):
+            return as_error(found, "universal=True beside given=, which leaves cases out, but the claim names no hypothesis")
         if found.rung > check.rung:
-            return _error(found, f"claims rung {found.rung.name} above its check's")
-        return found if _bound(check, found) else _error(
+            return as_error(found, f"claims rung {found.rung.name} above its check's")
+        return found if bound(check, found) else as_error(
             found, f"claims rung {found.rung.name} without a certificate that is about this very statement")
 
     def outcome(self, variant: str) -> Outcome:
@@ -208,7 +210,7 @@ class Trial:
     def _looks_beyond(self, variant: str) -> bool:
         """Whether a check met cases outside the dropped hypothesis, or proves a statement that differs from the claim's."""
         mine, theirs = self.run(variant).subjects, self.run("claim").subjects
-        return any(e is not None and (e.beyond or (e.rung >= Rung.CERTIFIED and _proved(one) != _proved(other)))
+        return any(e is not None and (e.beyond or (e.rung >= Rung.CERTIFIED and proved(one) != proved(other)))
                    for e, one, other in zip(self.decide(variant), mine, theirs, strict=True))
 
     def _kill(self, variant: str) -> Outcome:
@@ -228,6 +230,8 @@ class Trial:
             else:
                 (problems if fatal else excuses).append(fault)
         contradictions = self._contradictions(variant, killers)
+        if other := repeated(self.claim, variant):
+            problems.append(f"the same as {other}: false variants must differ in more than their names")
         if not kills:
             problems += excuses or ([self._survival(variant, found)] if found else [])  # without a check, `_shape` said why
         if not self.form_holds():
@@ -269,7 +273,9 @@ class Trial:
             if self.cache is not None:
                 return self.cache.survives(check, e.witness, subject, f"{self.claim.id}/{variant}"), None
             return bool(check.at(e.witness)), None
-        except (Exception, SystemExit) as error:  # whatever the statement raises at the witness
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever the statement raises at the witness
             return None, describe_error(error)
 
     def _survival(self, variant: str, found: list[Evidence | None]) -> str:
@@ -303,22 +309,22 @@ class Trial:
             problems.append(f"the procedure yields {len(mine)} checks here and {len(theirs)} others on the claim")
         if variant == "claim" and not problems and self.again().subjects != run.subjects:
             problems.append("the procedure yields other checks when it is called again")
+        if variant == "claim" and self.procedure is not None:
+            problems += circular([self.claim, *self.records], self.procedure, run.form, run.checks)
         for one, other in zip(run.subjects, truth.subjects, strict=False):
-            if _too_close(one, other):
+            if too_close(one, other):
                 problems.append(f"target {one['target']} lies within 2 tol of the claim's {other['target']}"
                                 f" (tol {other['tol']})")
         return problems
 
     def idle(self) -> list[str]:
-        """Checks that refute no false variant, and hold or crash on some: neither tells anything apart. One that is
-        undecided on all of them, such as a proof where every mutant is defined by cases, said nothing wrong."""
+        """Checks that refute no false variant, whether they hold, crash or are undecided there: they tell nothing apart."""
         false = [v for v in self.claim.variants() if not self.claim.expected_true(v)]
         rows = [self.decide(v) for v in false]
         found = []
         for i, check in enumerate(self.run("claim").checks):
             said = [e.verdict for row in rows if i < len(row) and (e := row[i]) is not None]
-            if (check.rung >= self.at_least and len(said) == len(rows) and Verdict.REFUTED not in said
-                    and not {Verdict.HOLDS, Verdict.ERROR}.isdisjoint(said)):
+            if check.rung >= self.at_least and len(said) == len(rows) and Verdict.REFUTED not in said:
                 found.append(f"{check.engine} (check {i + 1})")
         return found
 
@@ -340,49 +346,3 @@ class Trial:
             contradictions=tuple(c for o in outcomes.values() for c in o.contradictions),
             problems=tuple(f"{v}: {p}" for v, o in outcomes.items() for p in o.problems),
             seconds=time.perf_counter() - start)
-
-
-def _subject(check: Check) -> Any:
-    try:
-        return check.resolved_subject()
-    except Exception as error:  # a mutant may fail to be described; its evidence will say how it fails
-        return {"engine": check.engine, "undescribed": type(error).__name__}
-    except SystemExit:
-        return {"engine": check.engine, "undescribed": "SystemExit"}
-
-
-def _proved(subject: Any) -> Any:
-    """What a proof is about: an identity is proved for every value of its symbols, whatever stands in `given`."""
-    identity = isinstance(subject, dict) and subject.get("engine") == "symbolic.equal"
-    return {**subject, "given": None} if identity else subject
-
-
-def _narrowed(subject: Any) -> bool:
-    """Whether cases are listed beside a condition that leaves some out; a whole domain can be listed without one."""
-    return isinstance(subject, dict) and subject.get("engine") == "exhaustive" and subject.get("given") is not None
-
-
-def _bound(check: Check, found: Evidence) -> bool:
-    """Whether a proof comes with a certificate of this statement; weaker rungs and refutations need none here."""
-    if found.verdict is not Verdict.HOLDS or found.rung < Rung.CERTIFIED:
-        return True
-    try:
-        return isinstance(found.certificate, Mapping) and check.binds is not None and check.binds(found.certificate) \
-            and recheck(found.certificate)
-    except (Exception, SystemExit):  # a certificate that is no proof, or cannot be compared with the statement
-        return False
-
-
-def _too_close(one: Any, other: Any) -> bool:
-    """Two statistical targets that differ by less than twice the tolerance: no sample could keep them apart."""
-    if not (isinstance(one, dict) and isinstance(other, dict) and one.get("engine") == other.get("engine")):
-        return False
-    numbers = [v for d in (one, other) for k in ("target", "tol") if isinstance(v := d.get(k), int | float)]
-    if len(numbers) < 4:
-        return False
-    target, tol, other_target, other_tol = numbers
-    return 1e-12 < abs(target - other_target) < 2 * max(tol, other_tol) * (1 - 1e-9)
-
-
-def _error(found: Evidence, reason: str) -> Evidence:
-    return Evidence(rung=found.rung, verdict=Verdict.ERROR, summary=reason, scope=found.scope)

@@ -1,0 +1,123 @@
+"""Whether evidence stands apart from what it judges, and false variants from each other.
+
+A check that compares the claim with its own record cannot fail on it. Looked for are the claim's record and the functions
+of its form, in what a check was built from and in what the procedure names. The form that the procedure was handed is not
+looked into: that one is to be judged."""
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import itertools
+from collections.abc import Iterable, Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+from proofs_checks.harness.described import Seen
+from proofs_checks.harness.evidence import Check
+from proofs_checks.harness.fingerprint import describe, fingerprint
+from proofs_checks.harness.syntax import syntax, template
+from theory.claim import Claim, Conditions
+
+__all__ = ["circular", "repeated"]
+
+_ENGINES = "proofs_checks.engines"
+_FIRST = 100  # entries of a tuple that are looked at
+
+
+def circular(claims: Iterable[Claim[Any]], procedure: FunctionType, form: Any, checks: Iterable[Check]) -> list[str]:
+    """One line for the procedure and for each check that looks at one of the records, or at its form; `form` is the one
+    that the procedure was handed for these checks."""
+    wanted: dict[int, str] = {}
+    for claim in claims:
+        wanted[id(claim)] = "record"
+        wanted.update((id(part), f"form ({name})") for name, part in _judged(claim))
+    places = [("the procedure", _named(procedure))]
+    places += [(f"{check.engine} (check {i})", _reached(check, form)) for i, check in enumerate(checks, 1)]
+    found = {place: next((wanted[id(v)] for v in values if id(v) in wanted), None) for place, values in places}
+    return [f"{place} looks at the claim's own {what}, and so cannot fail on the claim: compare with something else"
+            for place, what in found.items() if what]
+
+
+def repeated(claim: Claim[Any], variant: str) -> str | None:
+    """The mutant before this one that is the same function or the same data, if there is one: only one of them counts."""
+    texts = _texts(claim)
+    before = list(itertools.takewhile(lambda name: name != variant, claim.mutants)) if variant in texts else []
+    return next((name for name in before if texts[name] == texts[variant]), None)
+
+
+@functools.lru_cache(maxsize=64)
+def _texts(claim: Claim[Any]) -> dict[str, str]:
+    found = {}
+    for name, mutant in claim.mutants.items():
+        try:
+            found[name] = fingerprint(mutant)
+        except Exception:  # what cannot be described is taken to differ
+            found[name] = name
+    return found
+
+
+def _judged(claim: Claim[Any]) -> list[tuple[str, Any]]:
+    """The functions of the form that some false variant changes, by name."""
+    form, false = claim.form, [*claim.mutants.values(), claim.as_stated]
+    fields = getattr(form, "_fields", None)
+    if fields is None:
+        return [(form.__name__, form)] if isinstance(form, FunctionType) else []
+    return [(name, own) for name in fields if isinstance(own := getattr(form, name), FunctionType)
+            and any(getattr(other, name, own) is not own for other in false)]
+
+
+def _named(procedure: FunctionType) -> list[Any]:
+    """What a procedure names in its own text, and looks up in modules."""
+    node, held = syntax(procedure.__code__), inspect.getclosurevars(procedure).nonlocals
+    found = []
+    for name, _, attributes in template(node)[1] if node is not None else ():
+        value = held.get(name, procedure.__globals__.get(name))
+        found.append(value)
+        for attribute in attributes:
+            if isinstance(value, ModuleType):
+                value = getattr(value, attribute, None)
+                found.append(value)
+    return found
+
+
+def _reached(check: Check, form: Any) -> list[Any]:
+    """Whatever the functions that a check was built from can reach."""
+    found = []
+    for root in _roots((check.decide, check.at), {}):
+        seen = Seen()
+        seen.objects.update((id(part), (0, part)) for part in _parts(form))
+        if seen.number(root) is None:
+            with contextlib.suppress(Exception):  # what cannot be described is met as far as it can be
+                describe(root, seen)
+            found += [value for _, value in seen.objects.values() if all(value is not part for part in _parts(form))]
+    return found
+
+
+def _roots(value: Any, met: dict[int, Any]) -> Iterator[Any]:
+    """The functions that the engine's own hold."""
+    if id(value) in met:
+        return
+    met[id(value)] = value
+    of_engine = str(getattr(value, "__module__", "")).startswith(_ENGINES)
+    if isinstance(value, functools.partial):
+        inside = [value.func, *value.args, *value.keywords.values()]
+    elif isinstance(value, FunctionType) and of_engine:
+        inside = list(inspect.getclosurevars(value).nonlocals.values())
+    elif isinstance(value, tuple):
+        inside = list(value[:_FIRST])
+    elif of_engine and not isinstance(value, type):
+        inside = list(getattr(value, "__dict__", {}).values())
+    else:
+        if callable(value) and not isinstance(value, type):
+            yield value
+        return
+    for part in inside:
+        yield from _roots(part, met)
+
+
+def _parts(form: Any) -> list[Any]:
+    """The functions of a form that was handed over."""
+    if isinstance(form, tuple):
+        return [part for value in form for part in _parts(value)]
+    return [form, *(form.parts.values() if isinstance(form, Conditions) else ())] if callable(form) else []
