@@ -42,8 +42,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield tmp_path
     mine = {n for n, m in sys.modules.items() if str(getattr(m, "__file__", None) or "").startswith(str(tmp_path))}
-    for i in [i for i, found in registry._REGISTERED.items() if found.procedure.__module__ in mine]:
-        del registry._REGISTERED[i]
+    for i, found in list(registry._REGISTERED.items()):
+        if found.procedure.__code__.co_filename.startswith(str(tmp_path)):  # also of a file whose import failed further down
+            del registry._REGISTERED[i]
     for name in mine:
         del sys.modules[name]
 
@@ -100,6 +101,31 @@ def test_a_claim_without_evidence_is_named_and_red(here: Path):
     assert "mine.square  green" in done.stdout and "mine.other   RED" in done.stdout
 
 
+def test_claims_in_a_list_without_evidence_are_named_and_red(here: Path):
+    (here / "own_list.py").write_text(CLAIM + SECOND + "more = [other]\ndel other\n")
+    done = check("own_list.py")
+    assert done.exit_code == 1 and "not green: mine.other: no evidence is registered" in done.stderr
+
+
+def test_files_share_no_claims_and_bring_evidence_for_each_other(here: Path):
+    claims, brought = CLAIM.split("@evidence")
+    (here / "own_first.py").write_text(claims)
+    (here / "own_brings.py").write_text("from own_first import evidence, exhaustive, square\n@evidence" + brought)
+    (here / "own_again.py").write_text(claims)
+    assert "1 of 1 claims green" in check("own_first.py", "own_brings.py").stdout
+    for names in (("own_again.py", "own_brings.py"), ("own_brings.py", "own_again.py")):
+        done = check(*names)
+        assert done.exit_code == 2 and "'mine.square', and so does another file" in done.stderr
+
+
+def test_a_process_that_dies_is_one_line_with_what_was_left(here: Path):
+    """As for want of memory; the claim and its file are named, and nothing is green."""
+    (here / "own_dies.py").write_text("import os\n" + CLAIM.replace("lambda x: x ** 3", "lambda x: os._exit(0)"))
+    done = check("own_dies.py", "--jobs", 2)
+    assert done.exit_code == 1 and done.stderr.splitlines()[-1].endswith("not judged: mine.square")
+    assert not (here / "build" / "partial.json").exists()
+
+
 def test_claims_that_are_only_imported_are_not_asked_for(here: Path):
     (here / "own_lib.py").write_text(CLAIM + SECOND)
     (here / "own_user.py").write_text(CLAIM.replace("mine.square", "mine.third") + "\nfrom own_lib import other\n"
@@ -112,11 +138,16 @@ def test_claims_that_are_only_imported_are_not_asked_for(here: Path):
     ("own_absent.py", None, "there is no file own_absent.py"),
     ("own_broken.py", "x = 1\ny = x / 0\n", "own_broken.py cannot be imported: ZeroDivisionError: division by zero (line 2"),
     ("own_exit.py", "import sys\nsys.exit(3)\n", "own_exit.py cannot be imported: SystemExit: 3"),
+    ("own_unusual.py", "raise GeneratorExit\n", "own_unusual.py cannot be imported: GeneratorExit"),
+    ("own.dotted.py", CLAIM, "own.dotted.py cannot be imported: a module's name has no dot; rename the file"),
     ("own_nothing.py", "x = 1\n", "own_nothing.py makes no claim and brings no evidence for one"),
     ("json.py", CLAIM, "the name json is taken by"),
     ("own_slug.py", CLAIM.replace('id="mine.', 'id="yours.'), "slug of its paper, 'mine' (line 7 of own_slug.py)"),
     ("own_once.py", CLAIM.replace("@evidence(square)", "@evidence(3)"), "needs a Claim, got 3 (line 10 of own_once.py)"),
     ("own_typo.py", "x = (\n", "own_typo.py cannot be imported: SyntaxError: '(' was never closed (own_typo.py, line 1)"),
+    ("own_builtin.py", CLAIM.split("@evidence")[0].replace("mine", "pass_at_k"), "the slug 'pass_at_k' is that of a paper of"),
+    ("own_evident.py", CLAIM.replace("mine", "pass_at_k"), "the slug 'pass_at_k' is that of a paper of"),
+    ("own_same.py", CLAIM + SECOND.replace("mine.other", "mine.square"), "makes two claims called 'mine.square'"),
     ("own_few.py", CLAIM.replace('"cube": lambda x: x ** 3, ', ""), "at least 2 false variants (line 7 of own_few.py)")])
 def test_a_file_that_cannot_be_judged_is_wrong_use_in_one_line(here: Path, name: str, text: str | None, said: str):
     if text is not None:
@@ -144,7 +175,7 @@ def test_two_files_cannot_make_claims_of_the_same_id(here: Path):
     (here / "one.py").write_text(CLAIM)
     (here / "two.py").write_text(CLAIM)
     done = check("one.py", "two.py")
-    assert done.exit_code == 2 and "'mine.square', and so does another file" in done.stderr
+    assert done.exit_code == 2 and "mine.square has evidence in two places, one.py line 10 and two.py line 10" in done.stderr
 
 
 def test_a_name_without_its_ending_is_helped(here: Path):

@@ -67,7 +67,7 @@ def test_a_condition_that_is_only_weakened_is_never_called_not_needed():
 
 def test_a_condition_that_is_no_weaker_is_an_error():
     form = TRUE._replace(given=lambda x: x >= 0)
-    made = claim("other", form, form._replace(given=lambda x: x < 0))
+    made = claim("other_condition", form, form._replace(given=lambda x: x < 0))
 
     @evidence(made)
     def checks(square):

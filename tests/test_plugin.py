@@ -149,6 +149,26 @@ def test_a_claim_without_evidence_fails_by_name(mine: Path):
     assert "no evidence" not in run(mine, "mine.py", "-k", "square").stdout
 
 
+def test_a_run_over_the_error_budget_fails_though_every_item_passes(mine: Path):
+    many = ("    for _ in range(334):\n        yield sequential.mean_within(\n"
+            "            lambda key, n: np.random.default_rng(key).integers(0, 2, n),\n"
+            "            Fraction(1, 2) if power(3) == 9 else 2, tol=0.4)\n    yield exhaustive")
+    text = MODULE.replace("    yield exhaustive", many).replace("import exhaustive", "import exhaustive, sequential")
+    (mine / "mine.py").write_text("import numpy as np\n" + text)
+    done = run(mine, "mine.py")
+    assert "3 passed" in done.stdout and done.returncode == 1
+    assert "not green: the suite spends error 1.0e-03, more than 1e-03" in done.stdout
+
+
+def test_claims_in_a_list_and_evidence_without_a_name_are_judged(mine: Path):
+    """No name of the module stands for the procedure of `square`, nor for a single claim of `rest`."""
+    (mine / "mine.py").write_text(MODULE + "kept = [square_checks]\ndel square_checks\n"
+                                  "from dataclasses import replace\nrest = {'a': replace(square, id='mine.rest')}\n")
+    done = run(mine, "mine.py", "-v")
+    assert done.returncode == 1 and "mine.py::square[cube] PASSED" in done.stdout
+    assert "mine.py::rest[unjudged] FAILED" in done.stdout
+
+
 def test_evidence_in_another_module_of_the_run_counts(mine: Path):
     (mine / "mine.py").write_text(MODULE + ALONE)
     (mine / "more.py").write_text("from proofs_checks.engines import exhaustive\n"

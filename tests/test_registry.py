@@ -1,15 +1,17 @@
 """No claim goes unjudged in silence, and a report over its error budget is not green."""
 from __future__ import annotations
 
+import functools
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import toy
 
 from proofs_checks.engines import exhaustive
-from proofs_checks.harness import registry, report, report_io, work
+from proofs_checks.harness import modules, registry, report, report_io, work
 from proofs_checks.harness.judge import Trial, evidence, judge
 from theory.claim import Claim, Source, Standing
 
@@ -115,3 +117,59 @@ def test_no_two_test_modules_register_a_claim_of_the_same_name():
         for name in re.findall(r'(?:toy\.claim|\bentry)\("(\w+)"', path.read_text(encoding="utf-8")):
             users.setdefault(name, set()).add(path.name)
     assert len(users) > 50 and not {name: files for name, files in users.items() if len(files) > 1}
+
+
+def procedures(folder: Path, name: str, count: int) -> list[Any]:
+    """Generator functions of one file, each further down than the one before."""
+    path = folder / f"{name}.py"
+    path.write_text("".join(f"def checks_{i}(form):\n    yield form\n" for i in range(count)))
+    space: dict[str, Any] = {"__name__": name}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    return [space[f"checks_{i}"] for i in range(count)]
+
+
+def test_a_second_procedure_does_not_replace_the_first(tmp_path: Path):
+    """Both of one file that is imported for the first time, and of two files."""
+    (tmp_path / "own_two_places.py").write_text(
+        "import toy\nfrom proofs_checks.harness.judge import evidence\nmade = toy.claim('two_places')\n"
+        "@evidence(made)\ndef one(form):\n    yield form\n@evidence(made)\ndef two(form):\n    yield form\n")
+    with pytest.raises(LookupError, match=r"evidence in two places, .*own_two_places.py line 4 and .*own_two_places.py line 7"):
+        modules.load(str(tmp_path / "own_two_places.py"))
+    here, elsewhere = procedures(tmp_path, "own_here", 1)[0], procedures(tmp_path, "own_elsewhere", 1)[0]
+    evidence(made := toy.claim("two_files"))(here)
+    with pytest.raises(ValueError, match=r"two_files has evidence in two places, .*own_here.py line 1 and .*own_elsewhere.py"):
+        evidence(made)(elsewhere)
+    assert registry._REGISTERED["toy.two_files"].procedure is here
+
+
+def test_a_file_that_is_run_again_brings_its_evidence_again(tmp_path: Path):
+    made = toy.claim("run_again")
+    evidence(made)(procedures(tmp_path, "own_again", 1)[0])
+    evidence(made)(procedures(tmp_path, "own_again", 2)[1])
+    shell: dict[str, Any] = {"__name__": "__main__"}
+    exec("def typed(form):\n    yield form\n", shell)
+    evidence(made)(shell["typed"])
+    assert registry._REGISTERED["toy.run_again"].procedure is shell["typed"]
+
+
+def test_evidence_is_a_generator_function_and_nothing_around_one():
+    with pytest.raises(ValueError, match="must be a generator function"):
+        evidence(toy.claim("partial"))(functools.partial(lambda form, n: (yield form), n=3))
+    assert "toy.partial" not in registry._REGISTERED
+
+
+def test_texts_of_cases_and_scopes_are_written_whatever_they_hold(tmp_path: Path):
+    """Halves of characters in a witness, and what a terminal obeys in a scope and an exception."""
+    made = toy.claim("characters", form=lambda n, s: n, mutants={"next": lambda n, s: n + 1, "zero": lambda n, s: 0})
+
+    @evidence(made)
+    def checks(form):
+        yield exhaustive.forall([(n, "\ud800") for n in range(1, 4)], lambda n, s: form(n, s) == n or int("\x1b[2K"),
+                                scope="all\x1b[2K")
+
+    trial = Trial(made)
+    entry = report.claim_entry(report.facts(made), [report.variant_record(trial, v) for v in made.variants()])
+    path = report.write_report(report.build([entry], complete=False), tmp_path)
+    read = json.loads(path.read_text(encoding="utf-8"))["claims"][0]["variants"]
+    assert read["claim"]["evidence"][0]["scope"].endswith("all\\x1b[2K")
+    assert "\x1b" not in "".join(read["next"]["problems"]) and read["next"]["evidence"][0]["verdict"] == "ERROR"

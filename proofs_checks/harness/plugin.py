@@ -51,34 +51,50 @@ def _failed(config: pytest.Config) -> set[Path]:
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: Any) -> Any:
     """Items for a function that `@evidence` marked, in the module that defines it, and for a claim that no function of
     the run is evidence for."""
-    if type(obj).__name__ == "Claim" and type(obj).__module__ == "theory.claim":
-        return _unjudged(collector, name, obj)
+    listed = obj.values() if isinstance(obj, dict) else obj if isinstance(obj, list | tuple | set | frozenset) else (obj,)
+    if any(type(value).__name__ == "Claim" and type(value).__module__ == "theory.claim" for value in listed):
+        return _of_claims(collector, name)
     claim = getattr(obj, MARK, None) if callable(obj) else None
     if claim is None or getattr(obj, "__module__", None) != collector.obj.__name__ or not hasattr(claim, "variants"):
         return None
+    return _items(collector, claim, obj)
+
+
+def _items(collector: Any, claim: Any, function: Any) -> list[Any]:
+    """One item a variant."""
     fact = claim.id.split(".", 1)[1]
     return [ClaimItem.from_parent(collector, name=f"{fact}[{v}]", nodeid=f"{collector.nodeid}::{fact}[{v}]", claim=claim,
-                                  variant=v, function=obj) for v in claim.variants()]
+                                  variant=v, function=function) for v in claim.variants()]
 
 
-def _unjudged(collector: Any, name: str, claim: Any) -> Any:
-    """An item that fails, for a judgeable claim of the module without evidence; see `pytest_collection_modifyitems`."""
+def _of_claims(collector: Any, name: str) -> Any:
+    """Items for the claims that a name of the module stands for: one that fails, where there is no evidence (see
+    `pytest_collection_modifyitems`); where a function that no name of the module stands for is evidence, its own."""
     from proofs_checks.harness.modules import own_claims
+    from proofs_checks.harness.registry import find, supported
 
-    if not claim.standing.judgeable or name not in own_claims(collector.obj):
-        return None
-    fact = claim.id.split(".", 1)[1]
-    return UnjudgedItem.from_parent(collector, name=f"{fact}[unjudged]", nodeid=f"{collector.nodeid}::{fact}[unjudged]",
-                                    claim=claim, called=name)
+    items = []
+    for claim in own_claims(collector.obj).get(name, ()):
+        if not claim.standing.judgeable:
+            continue
+        found = find(claim) if supported(claim) else None
+        if found is None:
+            fact = claim.id.split(".", 1)[1]
+            items.append(UnjudgedItem.from_parent(collector, name=f"{fact}[unjudged]", claim=claim, called=name,
+                                                  nodeid=f"{collector.nodeid}::{fact}[unjudged]"))
+        elif found.procedure.__module__ == collector.obj.__name__ and all(
+                value is not found.procedure for value in vars(collector.obj).values()):
+            items += _items(collector, found.claim, found.procedure)
+    return items or None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Once every module is loaded: drop the items of claims that have evidence after all."""
     if any(isinstance(item, UnjudgedItem) for item in items):
-        from proofs_checks.harness.registry import find
+        from proofs_checks.harness.registry import supported
 
-        items[:] = [i for i in items if not isinstance(i, UnjudgedItem) or find(i.claim) is None]
+        items[:] = [i for i in items if not isinstance(i, UnjudgedItem) or not supported(i.claim)]
 
 
 class UnjudgedItem(pytest.Item):
@@ -190,7 +206,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for line in report.table(whole, filtered=not complete and (ours or any(e["partial"] for e in entries))):
         terminalreporter.write_line(line)
     terminalreporter.write_line(written)
-    for line in report.problems(whole) if complete else ():
+    for line in report.problems(whole if complete else {**whole, "claims": []}):  # items say what is wrong with one claim
         terminalreporter.write_line(f"not green: {line}")
         _state(config)["session"].exitstatus = _state(config)["session"].exitstatus or pytest.ExitCode.TESTS_FAILED
 

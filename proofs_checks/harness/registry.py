@@ -3,18 +3,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from proofs_checks.harness.evidence import Check
+from proofs_checks.harness.syntax import ROOMS
 from theory.claim import Claim
 
-__all__ = ["Registered", "evidence", "find", "import_slug", "origin", "registered", "registry", "slugs", "theory_claims",
-           "unsupported"]
+__all__ = ["Registered", "claims_in", "evidence", "find", "import_slug", "origin", "refuse_slug", "registered", "registry",
+           "slugs", "supported", "theory_claims", "unsupported"]
 
 Procedure = Callable[[Any], Iterator[Check]]
 NOT_SLUGS = ("engines", "harness")
@@ -27,7 +29,7 @@ class Registered:
 
     claim: Claim[Any]
     original: Claim[Any]
-    procedure: Procedure
+    procedure: FunctionType
     loaded: Any = None  # the spec of the module, another one at each execution of the file
 
 
@@ -40,24 +42,32 @@ def evidence(claim: Claim[Any], *, form: Any = None, mutants: Mapping[str, Any] 
 
     The generator takes one variant of the claim's form and yields `Check`s. `form`, `mutants`, `also_true` and
     `as_stated` add to those of a claim whose form lives in another room. ValueError if something is given twice, if the
-    variants break the rules of `Claim`, or if the procedure is not a generator function."""
+    variants break the rules of `Claim`, if the procedure is not a generator function, if the claim has evidence in another
+    place already, or if a user's claim takes the slug of a paper of ours."""
     if not isinstance(claim, Claim):
         raise ValueError(f"evidence needs a Claim, got {claim!r}")
     merged = merge(claim, form=form, mutants=mutants or {}, also_true=also_true or {}, as_stated=as_stated)
 
     def register(procedure: Procedure) -> Procedure:
-        if not inspect.isgeneratorfunction(procedure):
+        if not (isinstance(procedure, FunctionType) and inspect.isgeneratorfunction(procedure)):
             raise ValueError(f"{claim.id}: evidence must be a generator function, got {procedure!r}")
         before = _REGISTERED.get(claim.id)
         loaded = getattr(sys.modules.get(procedure.__module__), "__spec__", None)
         if before is not None and _clash(before, claim, procedure, loaded):
-            raise ValueError(f"{claim.id} has evidence already, in {before.procedure.__module__} line "
-                             f"{inspect.unwrap(before.procedure).__code__.co_firstlineno}; every claim needs an id of its own")
+            raise ValueError(f"{claim.id} has evidence in two places, {_place(before.procedure)} and {_place(procedure)}; "
+                             "every claim needs an id of its own, and one procedure, which may yield many checks")
+        refuse_slug(claim, procedure.__module__)
         _REGISTERED[claim.id] = Registered(merged, claim, procedure, loaded)
         setattr(procedure, MARK, merged)
         return procedure
 
     return register
+
+
+def refuse_slug(claim: Claim[Any], module: str) -> None:
+    """ValueError if a claim of a user's module belongs to a paper of ours, whose evidence would be taken for it."""
+    if (slug := claim.id.split(".")[0]) in slugs() and module.split(".")[0] not in ROOMS:
+        raise ValueError(f"{claim.id}: the slug {slug!r} is that of a paper of refutable's own; give your paper another one")
 
 
 def merge(claim: Claim[Any], *, form: Any, mutants: Mapping[str, Any], also_true: Mapping[str, Any], as_stated: Any
@@ -76,15 +86,19 @@ def merge(claim: Claim[Any], *, form: Any, mutants: Mapping[str, Any], also_true
                    as_stated=claim.as_stated if as_stated is None else as_stated)
 
 
-def _clash(before: Registered, claim: Claim[Any], other: Procedure, loaded: Any) -> bool:
-    """Two procedures for one id of the product, or at the top of one file: the first would never be heard of again.
-    Elsewhere (a shell, a file that is run again, inside a test) the last one counts."""
-    names = [(p.__module__, p.__qualname__) for p in (before.procedure, other)]
-    if other is before.procedure and claim is before.original:
+def _clash(before: Registered, claim: Claim[Any], other: FunctionType, loaded: Any) -> bool:
+    """Two procedures for one id, of two files, or at the top of one: the first would never be heard of again. Elsewhere (a
+    shell, a notebook, a file that is run again, inside a function) the last one counts."""
+    files = [p.__code__.co_filename for p in (before.procedure, other)]
+    if (other is before.procedure and claim is before.original) or not all(map(os.path.isfile, files)):
         return False
-    if names[0] != names[1] and all(module.startswith("proofs_checks.") for module, _ in names):
-        return True
-    return loaded is not None and loaded is before.loaded and not any("<locals>" in name for _, name in names)
+    top = not any("<locals>" in p.__qualname__ for p in (before.procedure, other))
+    return files[0] != files[1] or (top and loaded is not None and loaded is before.loaded)
+
+
+def _place(procedure: FunctionType) -> str:
+    code = procedure.__code__
+    return f"{os.path.relpath(code.co_filename)} line {code.co_firstlineno}"
 
 
 def find(claim: Claim[Any]) -> Registered | None:
@@ -133,9 +147,21 @@ def theory_claims() -> dict[str, Claim[Any]]:
     found: dict[str, Claim[Any]] = {}
     for info in pkgutil.walk_packages(theory.__path__, "theory."):
         for value in vars(importlib.import_module(info.name)).values():
-            if isinstance(value, Claim) and found.setdefault(value.id, value) is not value:
-                raise ValueError(f"two claims of theory are called {value.id!r}")
+            for claim in claims_in(value):
+                if found.setdefault(claim.id, claim) is not claim:
+                    raise ValueError(f"two claims of theory are called {claim.id!r}")
     return found
+
+
+def claims_in(value: Any) -> list[Claim[Any]]:
+    """The claim that a value is, or those that it lists."""
+    listed = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set | frozenset) else ()
+    return [value] if isinstance(value, Claim) else [claim for claim in listed if isinstance(claim, Claim)]
+
+
+def supported(claim: Claim[Any]) -> bool:
+    """Whether evidence was registered for this very claim, not for another one of the same id."""
+    return find(claim) is not None and any(claim is c for c in (_REGISTERED[claim.id].claim, _REGISTERED[claim.id].original))
 
 
 def unsupported(only: Collection[str] | None = None) -> list[str]:

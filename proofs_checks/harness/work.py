@@ -16,7 +16,7 @@ from proofs_checks.harness.cache import Cache
 from proofs_checks.harness.evidence import Rung
 from proofs_checks.harness.judge import Trial
 from proofs_checks.harness.modules import claims_of, is_file_name, load
-from proofs_checks.harness.registry import find, import_slug, origin, registered, slugs, theory_claims, unsupported
+from proofs_checks.harness.registry import import_slug, origin, registered, slugs, supported, theory_claims, unsupported
 from proofs_checks.harness.report import claim_entry, facts, only_partial, problems, variant_record
 
 __all__ = ["Options", "Unreachable", "dask_client", "failures", "in_pool", "judged", "knock", "on_dask", "plan",
@@ -47,16 +47,14 @@ def plan(names: Sequence[str], *, variant: str | None = None, modules: Sequence[
     ids = [name for name in names if not is_file_name(name)]
     slugs_wanted = {name.split(".")[0] for name in ids}
     lacking = unsupported(slugs_wanted) if ids else [] if files else unsupported()
-    for path in files:
-        files[path] = claims_of([load(path)])
+    own: dict[str, Any] = {}
+    for path, module in {path: load(path) for path in files}.items():  # one may bring evidence for the claims of another
+        files[path] = claims_of([module])
         if not files[path]:
             raise LookupError(f"{path} makes no claim and brings no evidence for one")
-    own: dict[str, Any] = {}
-    for path, found in files.items():
-        for i, c in found.items():
-            if own.setdefault(i, c) is not c:
-                raise LookupError(f"{path} makes a claim called {i!r}, and so does another file; rename one")
-    lacking += [i for i, c in own.items() if find(c) is None]
+        if twice := [i for i, c in files[path].items() if own.setdefault(i, c) is not c]:
+            raise LookupError(f"{path} makes a claim called {twice[0]!r}, and so does another file; rename one")
+    lacking += [i for i, c in own.items() if not supported(c)]
     claims = {**(theory_claims() if ids or not files else {}), **registered(), **own}
     _known(ids, claims)
     wanted = {*ids, *(i for path, found in files.items() if (path in names or not names) and not set(ids) & set(found)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,15 @@ def command(names: tuple[str, ...], modules: tuple[str, ...], variant: str | Non
         options = work.Options(variant=variant, at_least=at_least.upper(), cache=None if fresh else str(out / "cache"),
                                modules=tuple(str(Path(f).resolve()) for f in files))
         folder(out)
+        entries = list(listed)
         with _mapper(jobs, address) as run:
-            entries = [*listed, *_progress(run(options, tasks), len(tasks))]
+            for entry in _progress(run(options, tasks), len(tasks)):
+                entries.append(entry)
+    except BrokenExecutor:
+        left = [task for task in tasks if task not in {entry["id"] for entry in entries}]
+        click.echo(f"refutable check: a process ended while it judged, killed for its memory or by what it ran; not judged: "
+                   f"{', '.join(left)}", err=True)
+        sys.exit(1)
     except LookupError as error:
         raise click.UsageError(str(error.args[0])) from error
     except work.Unreachable as error:
