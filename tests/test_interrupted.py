@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from runs import call
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -38,3 +39,14 @@ def test_an_interrupt_ends_the_pool_and_its_processes(tmp_path, everyone):
         run.communicate()
         pytest.fail("the pool went on after the interrupt")
     assert run.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors
+
+
+def test_an_interrupt_is_no_verdict(monkeypatch):
+    from proofs_checks.engines import portfolio
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(portfolio, "prove_problem", interrupted)
+    done = call("prove", "x**2 >= 0")
+    assert done.exit_code == 130 and done.stderr == "Aborted!\n" and not done.stdout

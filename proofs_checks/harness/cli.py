@@ -42,9 +42,12 @@ class _Lazy(click.Group):
         return found
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. A file that cannot be read or written is wrong use, told in one line."""
+        """Run the command. A file that cannot be read or written is wrong use, told in one line; Ctrl-C is no verdict."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Aborted!", err=True)
+            ctx.exit(130)  # as shells have it; click's own 1 would read as refuted
         except OSError as error:
             if error.errno == errno.EPIPE or (error.filename is None and error.errno != errno.ENOSPC):
                 raise  # click ends quietly when nobody reads on; the rest is no matter of a file
@@ -62,7 +65,8 @@ class _Lazy(click.Group):
 def main() -> None:
     """Claims of machine-learning papers, each judged by checks that could have failed.
 
-    Exit codes: 0 every judgeable claim is green, 1 something is not, 2 wrong use; `prove`: 1 refuted, 3 undecided."""
+    Exit codes: 0 every judgeable claim is green, 1 something is not, 2 wrong use; `prove`: 1 refuted, 3 undecided;
+    130 interrupted."""
 
 
 if __name__ == "__main__":
