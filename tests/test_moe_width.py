@@ -287,6 +287,7 @@ def test_gates_and_gradients_of_the_theory_agree_with_autodiff():
         if gate == "softmax":
             assert (np.abs(found) <= thy.logit_gradient_bound(g, outputs, error) * (1 + 1e-12)).all()
     assert thy.gates([[2.0, 2.0, 2.0]], gate="topk_masked", active=2).tolist() == [[1 / 3, 1 / 3, 0]]
+    assert thy.gates([[1e308, -1e308]]).tolist() == [[1, 0]]  # no warning of the gap, which is no float
     with pytest.raises(ValueError, match="active=None"):
         thy.gates(logits, gate="topk_masked")
     with pytest.raises(ValueError, match=r"\(3,\)"):

@@ -122,5 +122,6 @@ def _shares(r: np.ndarray, chosen: np.ndarray, gate: str) -> np.ndarray:
     if gate == "sigmoid":
         return 2 / r.shape[1] * np.exp(-np.logaddexp(0.0, -r))
     kept = r if gate == "topk_masked" else np.where(chosen, r, -np.inf)
-    e = np.exp(kept - kept.max(axis=1, keepdims=True))
+    with np.errstate(over="ignore"):  # a gap beyond the range of floats is as good as one without end
+        e = np.exp(kept - kept.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
