@@ -8,17 +8,20 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol
 
 from causal._circuit import TRUE
 from causal._instance import Instance
+from causal._order import by_force
 from causal._plan import BOTH, Plan, Region
 from causal._sat import OutOfTime
 
 SMALL = 40  # elements up to which the diagram is built in Python: making a CUDD manager costs more
 SMALL_NODES = 20_000
-STATIC_NODES = 100_000  # beyond this a fixed order is given up for one that is improved on the way
+STATIC_NODES = 100_000  # beyond this the order as met is given up
+CLOSE_NODES = 1_000_000  # beyond this, or with a result beyond STATIC_NODES, the order of `by_force` is given up
 NODES_PER_LOOK = 2048  # how often the clock is looked at
 DEPTH = 400  # levels that the recursion of the Python kernel may meet
 
@@ -132,20 +135,27 @@ class PythonKernel:
 
 
 class CuddKernel:
-    """CUDD through `dd`, with or without dynamic reordering."""
+    """CUDD through `dd`, with or without dynamic reordering; `largest` is a budget for the result alone."""
 
-    def __init__(self, levels: int, budget: int, reorder: bool) -> None:
+    def __init__(self, levels: int, budget: int, reorder: bool, largest: int | None = None) -> None:
         from dd import cudd
 
         self.manager = cudd.BDD(memory_estimate=3 * 2**30)
         self.manager.configure(reordering=reorder)
         self.manager.declare(*(f"v{i}" for i in range(levels)))
         self.true, self.false = self.manager.true, self.manager.false
-        self.budget = budget
+        self.budget, self.largest = budget, largest or budget
+        self._unchecked = 1
 
     def _checked(self, f: Any) -> Any:
-        if len(self.manager) > self.budget:
-            raise OverBudget
+        """f, unless there are too many nodes. Counting them is slow, so that it waits while the budget is
+        far: as many operations as would reach it if each doubled them."""
+        self._unchecked -= 1
+        if not self._unchecked:
+            nodes = max(1, len(self.manager))
+            if nodes > self.budget:
+                raise OverBudget
+            self._unchecked = (self.budget // nodes).bit_length()
         return f
 
     def variable(self, level: int) -> Any:
@@ -175,6 +185,8 @@ class CuddKernel:
     def flat(self, f: Any, tick: Callable[[], None]) -> tuple[Flat, int, list[int]]:
         """(nodes, root, variable at each level), complemented edges resolved."""
         self.manager.configure(reordering=False)
+        if f.dag_size > self.largest:
+            raise OverBudget
         levels = len(self.manager.vars)
         nodes, index = Flat(), {self.false: 0, self.true: 1}
         stack = [f]
@@ -216,13 +228,13 @@ class Builder:
     the variable or submodule head that the level stands for, `None` for a decision."""
 
     def __init__(self, instance: Instance, plan: Plan, region: Region, allowed: frozenset[int],
-                 make: Callable[[int], Kernel], deadline: float | None, *, backwards: bool = False) -> None:
+                 make: Callable[[int], Kernel], deadline: float | None) -> None:
         self.instance, self.plan, self.region, self.allowed = instance, plan, region, allowed
         self.deadline = deadline
         self.element: list[int | None] = []
         self._choice: dict[int, list[int]] = {}  # mixed variable -> a level for each alternative
         self._own: dict[int, int] = {}
-        for at in reversed(region.order) if backwards else region.order:
+        for at in region.order:
             if plan.uses[at] == BOTH:
                 codes = instance.alternatives(at)
                 self._choice[at] = list(range(len(self.element), len(self.element) + len(codes)))
@@ -350,24 +362,29 @@ class Builder:
         return result
 
 
-def family(instance: Instance, plan: Plan, region: Region, allowed: frozenset[int], budget: int,
+def family(instance: Instance, plan: Plan, region: Region, parents: dict[int, list[int]], allowed: frozenset[int], budget: int,
            deadline: float | None, *, again: bool = False) -> tuple[Flat, int, list[int | None]]:
-    """The diagram of one region under a node budget: in Python while small, then by CUDD in a fixed order, then in two
-    orders that are improved on the way. With `again` a fixed order of many nodes is known to fail.
+    """The diagram of one region under a node budget: in Python while small, then by CUDD in two fixed orders, then in two
+    orders that are improved on the way. With `again` the first order of many nodes is known to fail.
 
     OverBudget when every attempt outgrew it."""
     size = sum(1 + (plan.uses[at] == BOTH) * (instance.sizes[at] - 1) for at in region.order)
     cudd = have_cudd()
-    attempts: list[tuple[Callable[[int], Kernel], bool]] = []
+    attempts: list[tuple[Callable[[int], Kernel], Callable[[], tuple[int, ...]]]] = []
     if size <= SMALL or budget <= SMALL_NODES or not cudd:
-        attempts.append((lambda n: PythonKernel(n, min(budget, SMALL_NODES) if cudd else budget), False))
-    if budget > SMALL_NODES and cudd and not (again and budget > STATIC_NODES):
-        attempts.append((lambda n: CuddKernel(n, min(budget, STATIC_NODES), reorder=False), False))
+        attempts.append((lambda n: PythonKernel(n, min(budget, SMALL_NODES) if cudd else budget), lambda: region.order))
+    if budget > SMALL_NODES and cudd:
+        if not (again and budget > STATIC_NODES):
+            attempts.append((lambda n: CuddKernel(n, min(budget, STATIC_NODES), reorder=False), lambda: region.order))
+        if any(plan.uses[at] == BOTH for at in region.order):  # without decisions orders improved on the way do better
+            attempts.append((lambda n: CuddKernel(n, min(budget, CLOSE_NODES), reorder=False, largest=STATIC_NODES),
+                             lambda: by_force(region, parents)))
     if budget > STATIC_NODES and cudd:
-        attempts += [(lambda n: CuddKernel(n, budget, reorder=True), backwards) for backwards in (False, True)]
-    for make, backwards in attempts:
+        attempts.append((lambda n: CuddKernel(n, budget, reorder=True), lambda: region.order))
+        attempts.append((lambda n: CuddKernel(n, budget, reorder=True), lambda: region.order[::-1]))
+    for make, order_of in attempts:
         try:
-            return Builder(instance, plan, region, allowed, make, deadline, backwards=backwards).build()
+            return Builder(instance, plan, replace(region, order=order_of()), allowed, make, deadline).build()
         except OverBudget:
             continue
     raise OverBudget

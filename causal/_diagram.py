@@ -36,7 +36,8 @@ class Diagram:
             rest, others, alone = _split(reduced, region)
             family = Family()
             if rest.order:
-                nodes, root, labels = _bdd.family(instance, plan, rest, others, budget, deadline, again=again)
+                nodes, root, labels = _bdd.family(instance, plan, rest, reduced.parents, others, budget, deadline,
+                                                  again=again)
                 family = minimal_sets(nodes, root, labels, budget, deadline)
             elif region.head is not None and region.head in allowed:
                 alone = [*alone, region.head]

@@ -10,6 +10,7 @@ from math import comb
 import pytest
 
 from causal import CausalError, CausalModel, _rows, _sat, actual_causes
+from causal._plan import Region
 from causal.random_models import FAMILIES, random_case
 
 NAMES = [f"V{i}" for i in range(12)]
@@ -197,6 +198,44 @@ def test_a_diagram_over_budget_declines(monkeypatch: pytest.MonkeyPatch) -> None
     family = actual_causes(*case)  # falls back
     assert family.engine == "sat"
     assert {c.variables for c in family} == expected
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_second_order_gives_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first order over its budget at once, so that `by_force` is what answers; it never reaches further."""
+    from causal import _bdd, _order
+
+    pytest.importorskip("dd.cudd")
+    used = []
+
+    def seen(region: Region, parents: dict[int, list[int]]) -> tuple[int, ...]:
+        used.append(_order.by_force(region, parents))
+        assert sorted(used[-1]) == sorted(region.order)
+        groups = [[at, *(p for p in parents.get(at, ()) if p in region.order)] for at in region.order if at not in region.heads]
+        assert _order._span(list(used[-1]), groups) <= _order._span(list(region.order), groups) + 2 * len(region.order)
+        return used[-1]
+
+    case = random_case(name, 40, seed=3)
+    expected = {c.variables for c in actual_causes(*case, engine="sat")}
+    for limit, value in (("SMALL", 0), ("STATIC_NODES", 1), ("SMALL_NODES", 1)):
+        monkeypatch.setattr(_bdd, limit, value)
+    monkeypatch.setattr(_bdd, "by_force", seen)
+    family = actual_causes(*case, engine="zdd")
+    assert {c.variables for c in family} == expected
+    assert used or name not in ("tt", "thr")  # in the others nothing has to be decided
+
+
+def test_nodes_are_counted_often_enough_for_the_budget() -> None:
+    from causal import _bdd
+
+    pytest.importorskip("dd.cudd")
+    pairs, budget = 16, 1_000
+    kernel = _bdd.CuddKernel(2 * pairs, budget, reorder=False)
+    f = kernel.false
+    with pytest.raises(_bdd.OverBudget):
+        for i in range(pairs):  # 2^i nodes in this order
+            f = kernel.either(f, kernel.both(kernel.variable(i), kernel.variable(i + pairs)))
+    assert len(kernel.manager) < 4 * budget
 
 
 @pytest.mark.parametrize("name", FAMILIES)
