@@ -276,29 +276,46 @@ def test_more_columns_than_rows():
     assert IndRM(max_size=2).fit(x, y).parents_ == [17]
 
 
-def test_screening_keeps_parents_without_marginal_correlation():
+def kept(x, y, most=8):
+    from causal.indrm._problem import Problem
     from causal.indrm._screen import screened
     from causal.indrm._table import read_table
 
+    table = read_table(x, y, None)
+    return {table.names[j] for j in screened(Problem(table.columns, table.y, "auto", 99, 0, table.weights), most)}
+
+
+def test_screening_keeps_parents_without_marginal_correlation():
     rng = np.random.default_rng(12)
     x = rng.normal(size=(1500, 120))
     y = x[:, 40] * x[:, 80] + 0.3 * rng.normal(size=1500)
-    table = read_table(x, y, None)
-    kept = {table.names[j] for j in screened(table.columns, table.y, 8, 0)}
     correlated = set(np.argsort(-np.abs(x.T @ y))[:8].tolist())
-    assert {40, 80} <= kept and not {40, 80} <= correlated
+    assert {40, 80} <= kept(x, y) and not {40, 80} <= correlated
+
+
+def test_screening_keeps_a_parent_that_acts_through_the_curve_of_another():
+    rng = np.random.default_rng(13)
+    x = rng.normal(size=(1500, 120))
+    y = x[:, 40] + (x[:, 40] ** 2 - 1) * x[:, 80] + 0.5 * rng.normal(size=1500)  # Cov(y, x_80) = Cov(y, x_40 x_80) = 0
+    assert {40, 80} <= kept(x, y, 2)
 
 
 def test_screening_keeps_parents_that_a_common_cause_hides():
-    from causal.indrm._screen import screened
-    from causal.indrm._table import read_table
-
     for seed in range(3):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=(2000, 150)) + rng.normal(size=(2000, 1))
         y = 2 * x[:, 40] - x[:, 80] + rng.exponential(size=2000)  # Cov(y, x_80) = 0
-        table = read_table(x, y, None)
-        assert {40, 80} <= {table.names[j] for j in screened(table.columns, table.y, 8, 0)}
+        assert {40, 80} <= kept(x, y)
+
+
+def test_screening_keeps_parents_whose_children_say_more():
+    for seed in range(3):
+        rng = np.random.default_rng([14, seed])
+        x = rng.laplace(size=(2000, 100))
+        y = x[:, :3].sum(axis=1) + rng.laplace(size=2000)
+        for j in range(50, 54):  # each of them closer to y than any parent
+            x[:, j] += 1.5 * y
+        assert {0, 1, 2} <= kept(x, y)
 
 
 def test_the_order_of_rows_changes_no_bit():

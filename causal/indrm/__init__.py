@@ -97,7 +97,7 @@ class IndRM:
         keep = len(table.columns) if self.screen is None else SCREENED if self.screen == "auto" else int(self.screen)
         problem = self._problem = Problem(table.columns, table.y, self.regressor, self.n_boot, seed, table.weights)
         certain = _search.determining(table.sources, table.y)
-        searched = sorted({*screened(table.columns, table.y, keep, seed, table.weights), *certain})
+        searched = sorted({*screened(problem, keep), *certain})
         self.screened_ = [table.names[j] for j in searched]
         if certain:
             others: list[tuple[int, ...]] = [(j,) for j in certain]
@@ -108,8 +108,6 @@ class IndRM:
         accepted = _search.first_accepted(problem, ranked, self.alpha, mapper)
         good = _search.smallest_as_good(problem, ranked, accepted, self.alpha)
         chosen, larger = _search.without_bystanders(problem, good, self.alpha)
-        if (sure := _search.gives_way(problem, ranked, chosen)) != chosen:
-            chosen, larger = sure, [chosen, *larger]
         if chosen and problem.fine(chosen).risk < _search.DETERMINED:
             self._keep("deterministic_column", chosen, [], ranked)
             return self

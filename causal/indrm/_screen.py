@@ -1,68 +1,77 @@
-"""Which columns are worth a search: those that say something about y alone, in pairs, or given others.
+"""Which columns are worth a search: one after the other, those that say most about what the ones before leave unexplained.
 
-A parent cannot be separated from y by any other columns, so it says something given all of them; it may say nothing on its
-own (y = x_1 x_2 with centred independent x's), which is why correlations with y are not enough."""
+A parent cannot be separated from y by any other columns, so that whatever stands already, the residual still depends on the
+parents that are missing. It may depend on one of them only in products with another (y = x_1 x_2 with centred independent
+x's), or only once the other columns are held fixed (parents that a common cause moves so that their parts of y cancel),
+which is why correlations with y are not enough."""
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
-from causal.indrm._smooth import Column
+from causal.indrm._problem import RANKING_LANDMARKS, RANKING_LENGTHS, Problem
+from causal.indrm._smooth import kernel_smoothers
 
-WIDE = 60  # columns that go on to the forest
-PAIR_COLUMNS = 20
-GIVEN_COLUMNS = 10  # beyond these
 RIDGE = 0.05  # of a column's variance
+CLIPPED = 0.005  # share of the residuals at either end that is moved to the quantile
 
 
-def screened(columns: Sequence[Column], y: np.ndarray, keep: int, seed: int, weights: np.ndarray | None = None) -> list[int]:
+def screened(problem: Problem, keep: int) -> list[int]:
     """Numbers of at most `keep` columns, in increasing order."""
+    columns, y, root = problem.columns, problem.y, problem.root
     if len(columns) <= keep:
         return list(range(len(columns)))
-    wide = sorted(_wide(columns, y)) if len(columns) > WIDE else list(range(len(columns)))
-    importance = _forest([columns[j] for j in wide], y, seed, weights)
-    order = np.argsort(-importance, kind="stable")
-    return sorted(wide[i] for i in order[:keep])
+    seen = _Seen(problem)
+    chosen: list[int] = []
+    residual = y
+    while len(chosen) < keep:
+        chosen += seen.next(residual, chosen)[: keep - len(chosen)]
+        part = problem.part(tuple(sorted(chosen)))
+        residual = kernel_smoothers(part, y, RANKING_LANDMARKS, problem.sample, RANKING_LENGTHS, root).left_out(y)
+    return sorted(chosen)
 
 
-def _wide(columns: Sequence[Column], y: np.ndarray) -> set[int]:
-    """The columns of largest dependence on y alone, and those of the largest products."""
-    first = np.column_stack([c.scores[:, 0] for c in columns])
-    first = (first - first.mean(axis=0)) / np.maximum(first.std(axis=0), 1e-12)
-    n = len(y)
-    ranks = 2 * (np.argsort(np.argsort(y, kind="stable"), kind="stable") + 0.5) / n - 1
-    goals = np.column_stack([ranks * np.sqrt(3), (3 * ranks**2 - 1) * np.sqrt(5) / 2])
-    second = first**2 - 1
-    second = second / np.maximum(second.std(axis=0), 1e-12)
-    alone = np.sum((goals.T @ first / n) ** 2 + (goals.T @ second / n) ** 2, axis=0)
-    order = np.argsort(-alone, kind="stable")
-    chosen = set(order[:WIDE - PAIR_COLUMNS].tolist())
-    pairs = np.abs(first.T @ (first * goals[:, :1])) / n
-    pairs[np.diag_indices_from(pairs)] = 0.0
-    best = np.argsort(-pairs.max(axis=0), kind="stable")
-    for j in best:
-        if len(chosen) >= WIDE:
-            break
-        chosen.add(int(j))
-    return chosen | _given_others(first, goals[:, 0])
+class _Seen:
+    """What is looked at: scores, their second and third powers, what the others do not explain of them, products."""
+
+    def __init__(self, problem: Problem) -> None:
+        widths = [c.scores.shape[1] for c in problem.columns]
+        self.weights = 1.0 if problem.root is None else problem.root**2
+        self.starts = np.concatenate([[0], np.cumsum(widths)[:-1]])  # of the columns' scores
+        first = self.first = _unit(np.column_stack([c.scores for c in problem.columns]))
+        numeric = np.repeat(np.asarray(widths) == 1, widths)  # not indicators
+        second = np.where(numeric, _unit(first**2 - 1), 0.0)
+        third = first**3 - first * np.mean(first**4, axis=0) - second * np.mean(first**3 * second, axis=0)
+        self.powers = second, np.where(numeric, _unit(third), 0.0)
+        precision = np.linalg.inv(first.T @ first / len(first) + RIDGE * np.eye(first.shape[1]))
+        self.alone = precision / np.sqrt(np.diag(precision))[:, None]
+
+    def next(self, residual: np.ndarray, chosen: list[int]) -> list[int]:
+        """The column of most evidence, or two whose product has more, counted against the number of pairs."""
+        n, d = len(residual), len(self.starts)
+        goal = _unit(np.clip(residual, *np.quantile(residual, [CLIPPED, 1 - CLIPPED]))) * self.weights
+        linear = self.first.T @ goal / n
+        evidence = np.maximum(linear**2, (self.alone @ linear) ** 2) + sum((p.T @ goal / n) ** 2 for p in self.powers)
+        evidence = np.maximum.reduceat(evidence, self.starts)
+        products = (self.first.T @ (self.first * goal[:, None]) / n) ** 2
+        products = np.maximum.reduceat(np.maximum.reduceat(products, self.starts, axis=0), self.starts, axis=1)
+        np.fill_diagonal(products, 0.0)
+        if chosen:
+            evidence += (products[chosen] + self._bent(goal, chosen)).max(axis=0)
+            evidence[chosen], products[chosen], products[:, chosen] = -1.0, -1.0, -1.0
+        pair = np.unravel_index(np.argmax(products), products.shape)
+        if products[pair] - 2 * np.log(d) / n > evidence.max():
+            return sorted(int(j) for j in pair)
+        return [int(np.argmax(evidence))]
+
+    def _bent(self, goal: np.ndarray, chosen: list[int]) -> np.ndarray:
+        """Products of a score and a second power, one of them of a chosen column: chosen x columns."""
+        at, n, second = self.starts[chosen], len(goal), self.powers[0]
+        straight, bent = (goal[:, None] * m[:, at] for m in (self.first, second))
+        found = (straight.T @ second / n) ** 2 + (bent.T @ self.first / n) ** 2
+        return np.asarray(np.maximum.reduceat(found, self.starts, axis=1))
 
 
-def _given_others(first: np.ndarray, goal: np.ndarray) -> set[int]:
-    """The columns of largest coefficients, in standard errors, in a ridge regression on all: parents whose parts of y cancel
-    when a common cause moves them say nothing alone, nor in products of two."""
-    n = len(goal)
-    ridge = np.linalg.inv(first.T @ first / n + RIDGE * np.eye(first.shape[1]))
-    scores = np.abs(ridge @ (first.T @ goal)) / np.sqrt(np.diag(ridge))
-    return set(np.argsort(-scores, kind="stable")[:GIVEN_COLUMNS].tolist())
-
-
-def _forest(columns: Sequence[Column], y: np.ndarray, seed: int, weights: np.ndarray | None) -> np.ndarray:
-    """Impurity importances of extremely randomised trees, added up over the scores of a column."""
-    from sklearn.ensemble import ExtraTreesRegressor
-
-    parts = np.column_stack([c.scores for c in columns])
-    owner = np.concatenate([np.full(c.scores.shape[1], j) for j, c in enumerate(columns)])
-    trees = ExtraTreesRegressor(200, min_samples_leaf=5, max_features=0.5, random_state=seed, n_jobs=1)
-    importance = trees.fit(parts, np.clip(y, -4, 4), sample_weight=weights).feature_importances_
-    return np.bincount(owner, importance, minlength=len(columns))
+def _unit(values: np.ndarray) -> np.ndarray:
+    """Of mean 0 and variance 1; constants stay 0."""
+    centred = values - values.mean(axis=0)
+    return np.asarray(centred / np.maximum(centred.std(axis=0), 1e-12))

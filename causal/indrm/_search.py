@@ -4,9 +4,9 @@ The test of independence alone accepts too much at moderate n: among dozens of s
 smaller risk than the parents, one passes at alpha = 0.01 in a run out of four (measured). So a set with a p-value between
 alpha and SURE is taken only if no set of larger risk does better, and an accepted set must also stand `_direction.against`:
 a member that is described clearly better as a child (DOUBT standard errors) rules the set out, and those that are not
-described better as parents are dropped unless that costs SPARED standard errors of risk. A set without a member that
-clearly looks like a parent gives way to the next with only such. All of this can only turn an answer to a set of larger
-risk; what it does not settle is said in the status."""
+described clearly better as parents are dropped unless that costs SPARED standard errors of risk: beside the parents, a
+child whose direction cannot be told may leave a residual in which the test sees nothing. All of this can only turn an
+answer to a set of larger risk; what it does not settle is said in the status."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ BATCH = 8  # sets that are tested together where there are processes for it
 DETERMINED = 1e-6
 CLEAR = DOUBT["linear"]  # standard errors by which a member clearly looks like a parent
 NARROWLY = 1.5  # standard errors beyond DOUBT up to which a set that was ruled out stays in question
-SPARED = 7.0  # standard errors of risk that keep members which do not look like parents
+SPARED = 8.5  # standard errors of risk that keep members which do not clearly look like parents
 SURE = 0.05  # p-value from which a set is taken at once
 LOOKED = 8  # sets beyond the answer that are looked at for rivals, if it is held back
 
@@ -48,11 +48,8 @@ def first_accepted(problem: Problem, ranked: Sequence[Set], alpha: float, mapper
 
 
 def smallest_as_good(problem: Problem, ranked: Sequence[Set], accepted: Set, alpha: float) -> Set:
-    """The smallest admitted set whose risk is not clearly above that of `accepted`, and which holds those of its members
-    that clearly look like parents: a child may predict as well as the parent it comes from."""
-    clear = {j for j, t in zip(accepted, problem.doubts(accepted), strict=True) if -np.inf < t < -CLEAR}
-    rivals = [s for s in ranked if clear <= set(s) and len(s) < len(accepted)
-              and gain(problem.rough(s), problem.rough(accepted)) < BETTER]
+    """The smallest admitted set whose risk is not clearly above that of `accepted`."""
+    rivals = [s for s in ranked if len(s) < len(accepted) and gain(problem.rough(s), problem.rough(accepted)) < BETTER]
     for s in sorted(rivals, key=lambda s: (len(s), problem.rough(s).risk)):
         if gain(problem.fine(s), problem.fine(accepted)) < BETTER and problem.admits(s, alpha):
             return s
@@ -60,30 +57,21 @@ def smallest_as_good(problem: Problem, ranked: Sequence[Set], accepted: Set, alp
 
 
 def without_bystanders(problem: Problem, chosen: Set, alpha: float) -> tuple[Set, list[Set]]:
-    """The set without members that do not look like parents and together do little for the risk; and, of the larger sets on
-    the way, those whose risk is clearly smaller, so that they stay in question."""
+    """The set without members that do not clearly look like parents and together do little for the risk; and, of the larger
+    sets on the way, those whose risk is clearly smaller, so that they stay in question."""
     left: list[Set] = []
     smaller: Set | None = chosen
     while smaller is not None:
         chosen, smaller = smaller, None
-        keep = {j for j, t in zip(chosen, problem.doubts(chosen), strict=True) if t < 0}
+        keep = {j for j, t in zip(chosen, problem.doubts(chosen), strict=True) if t < -CLEAR}
         parts = [s for size in range(max(1, len(keep)), len(chosen)) for s in combinations(chosen, size) if keep <= set(s)]
         for s in sorted(parts, key=lambda s: (len(s), problem.rough(s).risk)):
-            if (cost := robust_gain(problem.fine(s), problem.fine(chosen))) < SPARED and problem.admits(s, alpha):
+            cost = robust_gain(problem.fine(s), problem.fine(chosen))
+            if cost < SPARED and problem.admits(s, max(alpha, SURE)):
                 left += [chosen] if cost >= BETTER else []
                 smaller = s
                 break
     return chosen, left
-
-
-def gives_way(problem: Problem, ranked: Sequence[Set], chosen: Set) -> Set:
-    """The next set that stands beyond doubt, all of whose members clearly look like parents, if no member of `chosen` does;
-    parts of `chosen` do not count."""
-    if chosen and min(problem.doubts(chosen)) > -CLEAR:
-        for s in ranked[ranked.index(chosen) + 1:]:
-            if s and not set(s) <= set(chosen) and problem.admits(s, SURE) and max(problem.doubts(s)) < -CLEAR:
-                return s
-    return chosen
 
 
 def ties(problem: Problem, ranked: Sequence[Set], chosen: Set, alpha: float) -> list[Set]:
