@@ -22,6 +22,8 @@ class Moments(NamedTuple):
 
 def rows_of(values: Any, name: str) -> np.ndarray:
     """Values as (n, columns). ValueError, with the name, unless they are finite numbers."""
+    if np.iscomplexobj(values):
+        raise ValueError(f"{name} holds complex numbers; need real ones")
     try:
         rows = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
@@ -102,7 +104,7 @@ def moments_exact(u: np.ndarray, v: np.ndarray) -> Moments:
         rows_k, rows_l = np.ones(n), np.ones(n)  # the diagonal
         both, kk, ll = (2 * s + n for s in kernel_sums(np.ascontiguousarray(u.T), np.ascontiguousarray(v.T), rows_k, rows_l))
     total_k, total_l = float(rows_k.sum()), float(rows_l.sum())
-    statistic = (both - 2 * float(np.dot(rows_k, rows_l)) / n + total_k * total_l / n**2) / n**2
+    statistic = max((both - 2 * float(np.dot(rows_k, rows_l)) / n + total_k * total_l / n**2) / n**2, 0.0)  # rounding
     return Moments(n, statistic, _centred(rows_k, kk), _centred(rows_l, ll))
 
 

@@ -48,7 +48,12 @@ def hsic_estimate(x: Any, y: Any, *, bandwidth: float | None = None, landmarks: 
     """HSIC from at most `landmarks` features a sample, with a bound on what they miss.
 
     The exact HSIC lies in [value, value + error]: what the features leave of each kernel matrix is positive semidefinite,
-    of known trace, up to entries of known size (below 1e-8; 0 for Nystroem features). Errors as in `hsic`."""
+    of known trace, up to entries of known size (below 1e-8; 0 for Nystroem features). Errors as in `hsic`, and for
+    `landmarks` that is no positive integer (TypeError, ValueError)."""
+    if isinstance(landmarks, bool) or not isinstance(landmarks, (int, np.integer)):
+        raise TypeError(f"landmarks={landmarks!r} must be an integer")
+    if landmarks < 1:
+        raise ValueError(f"landmarks={landmarks} must be at least 1")
     u, v = _scaled(x, y, bandwidth)
     return _estimate(u, v, SEED if random_state is None else random_state, landmarks)
 
@@ -75,7 +80,7 @@ def distance_covariance(x: Any, y: Any) -> float:
     """Squared distance covariance (V-statistic) of two columns, in n log n operations: 0 in the limit iff independent.
 
     Szekely, Rizzo and Bakirov (2007); sums over pairs by a Fenwick tree over ranks. ValueError for columns that are not
-    vectors of one length >= 2, nan or inf.
+    vectors of one length >= 2, nan or inf, or so large that the result is no float.
 
     >>> distance_covariance([0.0, 1.0], [0.0, 3.0])
     0.75
@@ -85,14 +90,20 @@ def distance_covariance(x: Any, y: Any) -> float:
         raise ValueError(f"x has shape {np.shape(x)}, y {np.shape(y)}; need two vectors")
     _same_rows(u, v)
     order = np.argsort(u[:, 0], kind="stable")
-    a, b = u[order, 0] - u.mean(), v[order, 0] - v.mean()
+    powers = [int(np.frexp(np.abs(w).max())[1]) for w in (u, v)]  # taken out: sums of values near 1e308 are no floats
+    a, b = (w - w.mean() for w in (np.ldexp(w[order, 0], -power) for w, power in zip((u, v), powers, strict=True)))
     values, inverse = np.unique(b, return_inverse=True)
     from causal._pairs import products_of_distances
 
     n = len(a)
     both = 2 * products_of_distances(a, b, inverse.reshape(-1).astype(np.int64) + 1, len(values))
     rows_a, rows_b = _distances(a), _distances(b)
-    return float(both / n**2 - 2 * np.dot(rows_a, rows_b) / n**3 + rows_a.sum() * rows_b.sum() / n**4)
+    scaled = float(both / n**2 - 2 * np.dot(rows_a, rows_b) / n**3 + rows_a.sum() * rows_b.sum() / n**4)
+    with np.errstate(over="ignore"):
+        result = float(np.ldexp(scaled, sum(powers)))
+    if not np.isfinite(result):
+        raise ValueError("the distance covariance of x and y is no float, beyond 1.8e308; take another unit")
+    return result
 
 
 def _distances(a: np.ndarray) -> np.ndarray:

@@ -101,6 +101,12 @@ def model(kind: int, index: int) -> Model:
     return Model(tuple(atoms), frozenset(parents), frozenset({2}))
 
 
+def widened(m: Model) -> Model:
+    """With one more non-descendant: a noisy copy of column 0."""
+    atoms = tuple((p * q, (*x, z), y, n) for p, x, y, n in m.atoms for z, q in ((x[0], F(2, 3)), (1 - x[0], F(1, 3))))
+    return Model(atoms, m.parents, m.descendants)
+
+
 def _law(source: Random) -> list[Fraction]:
     a, b = source.randint(1, 6), source.randint(1, 6)
     return [F(a, a + b), F(b, a + b)]

@@ -133,3 +133,28 @@ def test_the_median_distance_is_that_of_all_pairs():
 def test_toolbox_says_what_is_wrong(call, said):
     with pytest.raises(ValueError, match=said):
         call(*sample())
+
+
+def test_huge_columns_have_a_distance_covariance_or_are_refused():
+    x, y = np.random.default_rng(9).normal(size=(2, 50))
+    y += x
+    plain = distance_covariance(x, y)
+    assert distance_covariance(x * 2.0**1018, y * 2.0**-1018) == plain
+    assert distance_covariance(x * 2.0**1018, y) == plain * 2.0**1018
+    with pytest.raises(ValueError, match="is no float"):
+        distance_covariance(x * 2.0**1018, y * 2.0**1018)
+
+
+def test_exact_hsic_is_never_negative():
+    values = [hsic(np.arange(n) % 2, np.arange(n) // 2 % 2, method="exact") for n in range(8, 200, 4)]  # 0 but for rounding
+    assert min(values) >= 0.0 and max(values) < 1e-14
+
+
+def test_landmarks_and_complex_numbers_are_refused_by_name():
+    x, y = sample(40)
+    with pytest.raises(TypeError, match=r"landmarks=2.5 must be an integer"):
+        hsic_estimate(x, y, landmarks=2.5)
+    with pytest.raises(ValueError, match=r"landmarks=0 must be at least 1"):
+        hsic_estimate(x, y, landmarks=0)
+    with pytest.raises(ValueError, match="y holds complex numbers"):
+        hsic(x, y + 1j)

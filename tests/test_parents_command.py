@@ -26,11 +26,11 @@ def frame():
 def test_a_table_gets_a_verdict_a_table_and_a_plot(tmp_path, frame, suffix):
     file = tmp_path / f"data.{suffix}"
     frame.to_csv(file, index=False) if suffix == "csv" else frame.to_parquet(file)
-    done = run(file, "--target", "Y", "--plot", tmp_path / "plots" / "p.svg")
+    done = run(file, "--target", "Y", "--plot", tmp_path / "p.svg")
     assert done.exit_code == 0, done.output
     assert "Parents of Y: {cause, kind}" in done.output and "note: column 'kind' is taken as a category" in done.output
     assert any(line.startswith("*") and "{cause, kind}" in line for line in done.output.splitlines())
-    assert (tmp_path / "plots" / "p.svg").stat().st_size > 1000
+    assert (tmp_path / "p.svg").stat().st_size > 1000
     assert run(file, "--target", "Y").output.splitlines()[:8] == done.output.splitlines()[:8]
 
 
@@ -73,7 +73,8 @@ def test_tables_that_cannot_be_used_are_refused_in_one_line(tmp_path, frame, cha
 def test_a_table_of_the_target_alone_and_a_plot_of_no_known_kind(tmp_path, frame):
     path = tmp_path / "table.csv"
     frame[["Y"]].to_csv(path, index=False)
-    for options, said in (([], "no column besides the target 'Y'"), (["--plot", str(tmp_path / "a.xyz")], "must end in .svg")):
+    for options, said in (([], "no column besides the target 'Y'"), (["--plot", str(tmp_path / "a.xyz")], "must end in .svg"),
+                          (["--plot", str(tmp_path / "no" / "a.svg")], "no folder")):
         done = CliRunner().invoke(main, ["parents", str(path), "--target", "Y", *options])
         assert done.exit_code == 2 and said in done.output, done.output
 
@@ -126,3 +127,24 @@ def test_a_thousand_columns(tmp_path):
     table.to_parquet(tmp_path / "wide.parquet")
     done = run(tmp_path / "wide.parquet", "--target", "Y", "--max-size", 2)
     assert done.exit_code == 0 and "{c400}" in done.output.splitlines()[0]
+
+
+def test_a_column_without_a_name_and_a_target_of_two_values_are_said(tmp_path, frame):
+    file = tmp_path / "data.csv"
+    frame.assign(Y=(frame["Y"] > 0).astype(float))[["cause", "Y"]].to_csv(file)  # with its index
+    said = run(file, "--target", "Y", "--n-boot", 19).output
+    assert "column 'Unnamed: 0' has no name of its own" in said and "target 'Y' has two values" in said
+
+
+def test_the_summary_says_what_was_left_out_and_why_a_better_set_lost():
+    from causal import IndRM
+
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(400, 12))
+    y = np.sin(2 * x[:, 0]) + 0.5 * rng.exponential(size=400)
+    model = IndRM(n_boot=19).fit({**dict(enumerate(x.T)), "child": y**2 + 0.3 * rng.normal(size=400)}, y)
+    text = model.summary()
+    why = ("its residual depends on", "looks like an effect", "no clear parent")
+    better = [r for r in model.sensitivity() if r.variance < model.variance_]
+    assert "; 5 columns screened out." in text and better
+    assert sum(text.count(reason) for reason in why) == len(better)

@@ -102,7 +102,7 @@ def test_determinants_that_vanish_are_refused():
 
 
 def test_rational_points_certify_a_polynomial_that_is_not_zero():
-    polynomial = checks.confounded_value((2, 2, 2, 2))
+    polynomial = checks.confounded_value(1, 2)
     assert polynomial.eval(dict(zip(polynomial.gens, (1, 1, 1, 1, 1), strict=True))) == 36
     zeros = sum(polynomial(*point) == 0 for point in product((1, 2, 3), repeat=5))
     assert zeros <= polynomial.total_degree() * 3**4

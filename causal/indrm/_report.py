@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from causal.indrm._problem import BETTER, gain
+from causal.indrm._problem import BETTER, DOUBT, gain
 
 WORDS = {
     "selected": "The parents are {parents}, at level {alpha:g}.",
@@ -36,16 +36,18 @@ def summary(model: Any) -> str:
     words = WORDS[model.status_].format(parents=named(model.parents_), alpha=model.alpha, ties=len(model.ties_) + 1,
                                          why=_nothing(model))
     whole = model._table.scale**2
+    out = len(model._table.names) - len(model.screened_)
     lines = [f"Parents of {model._target}: {named(model.parents_)}   ({model.status_})", words,
              f"Residual variance {model.variance_:.4g} of {whole:.4g} ({1 - model.variance_ / whole:.1%} explained)"
              + (f", p = {model.p_value_:.3g}." if model.parents_ and model.p_value_ is not None else "."),
-             f"{counted(len(model.table_), 'set')} of {counted(len(model.screened_), 'column')} ranked, {tested} tested."]
+             f"{counted(len(model.table_), 'set')} of {counted(len(model.screened_), 'column')} ranked, {tested} tested"
+             + (f"; {counted(out, 'column')} screened out." if out else ".")]
     if model.ties_:
         more = f", ... ({len(model.ties_)} in all)" if len(model.ties_) > TIES else ""
         lines.append("Not told apart from it: " + ", ".join(named(s) for s in model.ties_[:TIES]) + more)
     if nearly := model.sensitivity():
-        lines.append("Runners-up (set, residual variance, p):")
-        lines += [f"  {named(r.variables):40} {r.variance:.4g}  {r.p_value:.3g}" for r in nearly]
+        lines.append("Runners-up (set, residual variance, p, why not if the variance is less):")
+        lines += [f"  {named(r.variables):40} {r.variance:.4g}  {r.p_value:.3g}  {_why_not(model, r)}".rstrip() for r in nearly]
     for title, found in (("Constant, left out", [model.constant_] if model.constant_ else []), ("Copies", model.copies_),
                          ("Linearly dependent", model.collinear_)):
         lines += [f"{title}: {named(group)}" for group in found]
@@ -60,6 +62,24 @@ def _nothing(model: Any) -> str:
     if gain(none, best) < BETTER:
         return "no set of columns predicts the target clearly better than nothing does"
     return "every set that predicts the target leaves a dependent residual, or holds a column that looks like its effect"
+
+
+def _why_not(model: Any, row: Any) -> str:
+    """Why a tested set of less variance than the answer is not the answer."""
+    if row.variance >= model.variance_:
+        return ""
+    if row.p_value < model.alpha:
+        return "its residual depends on it"
+    problem = model._problem
+    chosen = tuple(j for j, name in enumerate(model._table.names) if name in row.variables)
+    worst, name = max(zip(problem.doubts(chosen), (str(model._table.names[j]) for j in chosen), strict=True))
+    if worst >= DOUBT[problem.fine(chosen).kind]:
+        return f"{name} looks like an effect"
+    if not problem.admits(chosen, model.alpha):
+        return "its residual depends on linear parts of its columns"
+    if row.variables > set(model.parents_):
+        return "no clear parent in " + named(row.variables - set(model.parents_))
+    return "a set of more variance passes more clearly"
 
 
 def figure(model: Any) -> Any:

@@ -56,6 +56,8 @@ def read_table(data: Any, y: Any, target: Name | None, sample_weight: Any = None
         values = {name: v[rows] if len(v) == len(goal) else v for name, v in values.items()}
         goal, weights = goal[rows], weights[rows]
     _check(values, goal, label)
+    if len(np.unique(goal)) == 2:
+        warnings.warn(f"{label} has two values: it is no function of its parents plus noise independent of them", stacklevel=4)
     constant = [name for name, v in values.items() if _is_constant(v)]
     if constant:
         warnings.warn(f"column {shown(constant)} is constant and is left out", stacklevel=4)

@@ -55,6 +55,8 @@ superset_ties = Claim(
     mutants={"descendants_too": TIES._replace(reach=lambda s, parents, descendants: parents <= s),
              "some_parent": TIES._replace(reach=lambda s, parents, descendants: (not parents or bool(parents & s))
                                           and not s & descendants),
+             "any_pair": TIES._replace(reach=lambda s, parents, descendants: (parents <= s or len(s) == 2)
+                                       and not s & descendants),
              "second_moment": TIES._replace(variance=lambda law: moment(law, 2)),
              "standard_deviation_squared_twice": TIES._replace(variance=lambda law: variance_of(law) ** 2)},
     note="This is why ties go to the smallest set.")
@@ -174,20 +176,21 @@ class Facts(NamedTuple):
     at_one: int
     terms: int
     degree: int
-    symmetric: int
+    fourth: int
 
 
-FACTS = Facts(36, 14, 8, 0)
+FACTS = Facts(36, 14, 8, 26)
 hidden_confounder = Claim(
     id="parent_identification.hidden_confounder", paper=PAPER, source=Source.RECONSTRUCTION, standing=Standing.HOLDS,
     statement=r"X_1 = U + lL,\ Y = aX_1 + N,\ X_2 = bY + cX_1 + mL + M:\ \det\nolimits^2 \mathrm{cum}(R,R,X_2)"
-              r" \text{ has 14 terms, degree 8, value 36 at } 1,\ \mathrm{Exp}(1)",
+              r" \text{ has 14 terms, degree 8, value 36 at } 1,\ \mathrm{Exp}(1);"
+              r"\ \det\nolimits^2 \mathrm{cum}(R,R,X_2,X_2) = 26 \text{ at } 1,\ k_4 = 1",
     form=FACTS,
     mutants={"vanishes": FACTS._replace(at_one=0), "degree_7": FACTS._replace(degree=7), "terms_13": FACTS._replace(terms=13),
-             "sees_symmetric_noise": FACTS._replace(symmetric=1)},
+             "blind_in_the_fourth_order": FACTS._replace(fourth=0), "fourth_without_l": FACTS._replace(fourth=17)},
     note="Degree in a, b, c, l, m; 13 if the common variance and third cumulant are counted as variables. It is not 0 at one"
          " rational point, so that it vanishes on a null set only: the child is excluded for almost every"
-         " coefficient. With symmetric noises the third order is blind.")
+         " coefficient. Symmetric noises have no third cumulants; the fourth order sees them.")
 
 
 class Family(NamedTuple):

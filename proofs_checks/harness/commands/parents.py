@@ -58,6 +58,8 @@ def command(file: Path, target: str, alpha: float, max_size: int, screen: int, r
     try:
         if plot is not None and plot.suffix.lower() not in (".svg", ".png", ".pdf"):
             raise TableError(f"--plot {plot}: the name must end in .svg, .png or .pdf")
+        if plot is not None and not plot.parent.is_dir():
+            raise TableError(f"--plot {plot}: no folder {plot.parent}")
         frame, notes = read_frame(file, target, weights)
         sample_weight = None if weights is None else frame.pop(weights)
         with _executor(jobs, dask) as executor, warnings.catch_warnings(record=True) as caught:
@@ -74,7 +76,6 @@ def command(file: Path, target: str, alpha: float, max_size: int, screen: int, r
     for line in _table(model):
         click.echo(line)
     if plot is not None:
-        plot.parent.mkdir(parents=True, exist_ok=True)
         model.plot().savefig(plot)
         click.echo(f"plot: {plot}")
 
@@ -90,7 +91,8 @@ def read_frame(file: Path, target: str, weights: str | None = None) -> tuple[Any
         raise TableError(f"--weights {weights}: is the target itself")
     if set(frame.columns) <= {target, weights}:
         raise TableError(f"has no column besides the target {target!r}; need at least one that could be a cause")
-    notes = []
+    notes = [f"column {name!r} has no name of its own; if it numbers the rows, drop it" for name in frame.columns
+             if str(name).startswith("Unnamed: ")]  # pandas' word for a field of the header that is empty
     for name in frame.columns:
         column = frame[name]
         if column.dtype == object or str(column.dtype) in ("string", "str"):
