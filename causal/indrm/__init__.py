@@ -52,6 +52,7 @@ class IndRM:
     What cannot be detected. If a hidden variable enters y, the answer may be an instrument or another ancestor, returned
     with confidence. If y's noise is Gaussian and y's child linear in it, or everything is linear and Gaussian, children
     are returned as well. A set that is too large was not found dependent: a failure of power, which alpha does not bound.
+    Where more descendants than `screen` say more about y than its parents do, the parents are not searched.
 
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.normal(size=(2, 400))

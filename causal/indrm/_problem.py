@@ -18,7 +18,6 @@ BETTER = 2.0  # standard errors of a paired difference of losses
 # standard errors by which a member must look like a child to rule a set out; more for kernels, as nothing says that the
 # columns have additive noise among themselves
 DOUBT = {"linear": 2.5, "nystroem": 6.0, "callable": 6.0}
-CERTAIN = 0.0005  # p-value of a kernel fit's residual and the linear innovations below which the set is ruled out
 CURVED = 6.0  # standard deviations; the ridge is chosen on the same data, so that 4 is no surprise in a linear model
 CLIPPED = 0.995  # share of the losses that `robust_gain` compares as they are
 
@@ -113,8 +112,8 @@ class Problem:
         return self._doubts[chosen]
 
     def admits(self, chosen: Set, alpha: float) -> bool:
-        """The residual passes, no member looks like a child, and a kernel fit's residual has nothing to do with linear
-        innovations: in a linear model kernels may all but remove what a child leaves, and dilute the rest."""
+        """The residual passes, no member looks like a child, and a kernel fit's residual passes again when linear innovations
+        are looked at too: in a linear model kernels may all but remove what a child leaves, and dilute the rest."""
         if self.p_value(chosen) < alpha:
             return False
         if not chosen:
@@ -124,7 +123,7 @@ class Problem:
             return False
         if kind == "nystroem" and chosen not in self._linear:
             self._linear[chosen] = self._test(chosen, innovations=True)
-        return self._linear.get(chosen, 1.0) >= CERTAIN
+        return self._linear.get(chosen, 1.0) >= alpha
 
     def _fit(self, chosen: Set, landmarks: int, lengths: Sequence[float] | None) -> Fitted:
         columns, y = self.part(chosen), self.y
