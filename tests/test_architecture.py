@@ -20,7 +20,7 @@ TOP = {  # may be imported at the top of a module
 INSIDE = {  # may be imported inside functions as well
     "theory": {"scipy"},
     "simulations": {"scipy", "numba", "meshio", "statsmodels", "matplotlib"},
-    "causal": {"scipy", "numba", "pysat", "dd", "yaml", "pandas", "sklearn", "matplotlib"},
+    "causal": {"scipy", "numba", "pysat", "dd", "yaml", "pandas", "matplotlib"},
 }
 PRIVATE = {"causal": INSIDE["causal"], "simulations": {"numba", "scipy"}}  # at the top of modules loaded on use: `_name.py`
 

@@ -19,7 +19,7 @@ __all__ = ["build", "claim_entry", "facts", "only_partial", "problems", "table",
 
 SCHEMA = "refutable/report/1"
 LIBRARIES = ("refutable", "jax", "jaxlib", "numpy", "scipy", "sympy", "hypothesis", "python-flint", "z3-solver", "cvxpy",
-             "clarabel", "networkx", "numba", "statsmodels", "python-sat", "dd", "equinox", "mpmath", "pandas", "scikit-learn")
+             "clarabel", "networkx", "numba", "statsmodels", "python-sat", "dd", "equinox", "mpmath", "pandas")
 
 Record = dict[str, Any]
 
