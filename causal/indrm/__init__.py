@@ -126,8 +126,9 @@ class IndRM:
         everything = [frozenset(names) for s in (chosen, *rivals) for names in product(*(groups[j] for j in s))]
         self.ties_ = [s for s in dict.fromkeys(everything) if s != frozenset(self.parents_)]
         self.status_ = "not_unique" if self.ties_ and status == "selected" else status
-        rows = [Row(frozenset(groups[j][0] for j in s), problem.fitted(s).risk * unit, problem.fitted(s).standard_error * unit,
-                    problem.p_values.get(s)) for s in ranked]
+        risks = {s: problem.risk(s) for s in ranked}
+        rows = [Row(frozenset(groups[j][0] for j in s), risk * unit, error * unit, problem.p_values.get(s))
+                for s, (risk, error) in risks.items()]
         self.table_ = sorted(rows, key=lambda r: (r.variance, len(r.variables), sorted(map(str, r.variables))))
         self.variance_ = problem.fitted(chosen).risk * unit
         self.p_value_ = problem.p_values.get(chosen)

@@ -11,6 +11,7 @@ from causal.indrm import _direction, _residuals
 from causal.indrm._smooth import LANDMARK_ROWS, LENGTHS, Column, Smoother, kernel_smoothers, linear_smoother
 
 Set = tuple[int, ...]
+Tested = tuple[float, float, float]  # p-value, risk, standard error
 Mapper = Callable[[Any, Iterable[Any]], Iterable[Any]]
 RANKING_LANDMARKS, RANKING_LENGTHS = 50, (1.5,)
 TEST_LANDMARKS = 120
@@ -61,7 +62,8 @@ class Problem:
         self.p_values: dict[Set, float] = {}
         self._doubts: dict[Set, tuple[float, ...]] = {}
         self._linear: dict[Set, float] = {}  # p-values of kernel fits that look at innovations as well
-        self._ready: dict[Set, float] = {}  # p-values that nobody has asked for yet
+        self._ready: dict[Set, Tested] = {}  # results that nobody has asked for yet
+        self._tested: dict[Set, Tested] = {}  # results of other processes, in which the regression stayed
 
     def part(self, chosen: Set) -> list[Column]:
         """The columns of a set."""
@@ -83,25 +85,40 @@ class Problem:
         """The best there is at no cost."""
         return self._fine.get(chosen) or self.rough(chosen)
 
+    def risk(self, chosen: Set) -> tuple[float, float]:
+        """Risk and standard error, of the best regression that was made in whatever process."""
+        if chosen in self._tested and chosen not in self._fine:
+            return self._tested[chosen][1:]
+        fit = self.fitted(chosen)
+        return fit.risk, fit.standard_error
+
     def p_value(self, chosen: Set) -> float:
         """Of independence of the residual; 1 for the empty set."""
         if chosen not in self.p_values:
-            ready = self._ready.pop(chosen, None)
-            self.p_values[chosen] = 1.0 if not chosen else self._test(chosen) if ready is None else ready
+            if chosen in self._ready:
+                self._tested[chosen] = self._ready.pop(chosen)
+                self.p_values[chosen] = self._tested[chosen][0]
+            else:
+                self.p_values[chosen] = self._test(chosen) if chosen else 1.0
         return self.p_values[chosen]
+
+    def tested(self, chosen: Set) -> Tested:
+        """p-value, risk and standard error of the regression that was tested."""
+        return self.p_value(chosen), self.fine(chosen).risk, self.fine(chosen).standard_error
 
     def light(self, used: Iterable[int]) -> Problem:
         """What travels to other processes: the columns that are used, and no results."""
         other, kept = copy(self), set(used)
         other.columns = [c if j in kept else _NOTHING for j, c in enumerate(self.columns)]
-        other._rough, other._fine, other.p_values, other._doubts, other._ready, other._linear = {}, {}, {}, {}, {}, {}
+        other._rough, other._fine, other.p_values, other._doubts = {}, {}, {}, {}
+        other._ready, other._tested, other._linear = {}, {}, {}
         return other
 
     def prepare(self, sets: Sequence[Set], mapper: Mapper) -> None:
-        """p-values of these sets, all at once, for when they are asked for."""
+        """Tests of these sets, all at once, for when they are asked for."""
         wanted = [s for s in sets if s and s not in self.p_values and s not in self._ready]
         other = self.light(j for s in wanted for j in s)
-        self._ready.update(zip(wanted, mapper(other.p_value, wanted), strict=True))
+        self._ready.update(zip(wanted, mapper(other.tested, wanted), strict=True))
 
     def doubts(self, chosen: Set) -> tuple[float, ...]:
         """For each member, standard errors by which "child" describes the data better than "parent"."""
