@@ -1,4 +1,4 @@
-"""Parents of a target from a table: the set of columns that leaves an independent residual, and the least one.
+"""Parents of a target from a table: columns that leave an independent residual, and little of it.
 
 The principle is `causal.population_parents`, where it stands with its conditions; here are finite data: regressions with
 honest residuals, a calibrated test of independence, and a search that says what it tried."""
@@ -40,13 +40,22 @@ class IndRM:
     n_boot      replicates of the residual bootstrap behind each p-value
     random_state   None is a fixed seed: equal data give equal bits; NumPy's global generator is not touched
 
+    Assumed: rows are independent of each other, and y is a function of its parents plus noise that is independent of them
+    and of all that y does not cause. A parent on which the noise's spread depends may be missing from a confident answer.
+
+    The rule. Sets are tried in order of residual variance, least first. The first that passes the test with p >= 0.05 (if none
+    does, p >= alpha) is taken, if no member looks like an effect of y. Of its subsets, and of smaller sets that predict as
+    well, the smallest that passes replaces it: members go that do not clearly look like causes unless they lower the variance
+    a lot. So the answer need not be the passing set of least variance; `summary` says why such a set lost.
+
     After `fit`: `parents_` (names, or column numbers of an array), `status_`, `table_` (every set, in order of variance),
     `ties_`, `graph_` (edges parent -> target), `p_value_`, `variance_`, `screened_`, `constant_`, `copies_`, `collinear_`.
     status_   "selected"; "only_empty_admissible": nothing but the empty set passed, so that y has no parents here or an
               assumption fails, which cannot be told apart; "not_unique": the data do not tell the answer from the sets in
               `ties_`, be it that they do as well (a copy of a column), that a member does not look more like a parent than
               like a child (then the set without it is there), that no member clearly looks like a parent (both directions
-              of an edge may fit), or that the answer's p-value is below 0.05;
+              of an edge may fit), that a set of less variance lost narrowly or with members that were left out of it, or
+              that the answer's p-value is below 0.05;
               "deterministic_column": some column determines y, which no noise model explains
 
     What cannot be detected. If a hidden variable enters y, the answer may be an instrument or another ancestor, returned

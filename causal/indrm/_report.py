@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from causal.indrm._problem import BETTER, DOUBT, gain
+from causal.indrm._search import CLEAR, SURE
 
 WORDS = {
     "selected": "The parents are {parents}, at level {alpha:g}.",
@@ -15,9 +16,10 @@ WORDS = {
     "deterministic_column": "{parents} determines the target up to a millionth of its variance: a copy, a unit conversion or a "
                             "consequence, not a cause with noise. Leave it out and try again.",
 }
+REJECTED = "its residual depends on it"
 TIES = 10  # sets that are named
 CAUTION = ("An unseen common cause of the target and a column is not detected: the answer may then be an ancestor (an "
-           "instrument) instead of a parent.")
+           "instrument) instead of a parent. Nor is a parent on which the spread of the noise depends: it may be missing.")
 
 
 def named(names: Any) -> str:
@@ -38,20 +40,28 @@ def summary(model: Any) -> str:
     whole = model._table.scale**2
     out = len(model._table.names) - len(model.screened_)
     lines = [f"Parents of {model._target}: {named(model.parents_)}   ({model.status_})", words,
-             f"Residual variance {model.variance_:.4g} of {whole:.4g} ({1 - model.variance_ / whole:.1%} explained)"
-             + (f", p = {model.p_value_:.3g}." if model.parents_ and model.p_value_ is not None else "."),
+             f"Residual variance {model.variance_:.4g} of {whole:.4g}{_explained(model)}.",
              f"{counted(len(model.table_), 'set')} of {counted(len(model.screened_), 'column')} ranked, {tested} tested"
              + (f"; {counted(out, 'column')} screened out." if out else ".")]
     if model.ties_:
         more = f", ... ({len(model.ties_)} in all)" if len(model.ties_) > TIES else ""
         lines.append("Not told apart from it: " + ", ".join(named(s) for s in model.ties_[:TIES]) + more)
-    if nearly := model.sensitivity():
+    nearly = model.sensitivity()
+    nearly += [r for r in model.table_ if r not in nearly and _why_not(model, r) not in ("", REJECTED)]
+    if nearly:
         lines.append("Runners-up (set, residual variance, p, why not if the variance is less):")
         lines += [f"  {named(r.variables):40} {r.variance:.4g}  {r.p_value:.3g}  {_why_not(model, r)}".rstrip() for r in nearly]
     for title, found in (("Constant, left out", [model.constant_] if model.constant_ else []), ("Copies", model.copies_),
                          ("Linearly dependent", model.collinear_)):
         lines += [f"{title}: {named(group)}" for group in found]
     return "\n".join([*lines, CAUTION])
+
+
+def _explained(model: Any) -> str:
+    """Share of the variance and p-value of an answer that was regressed on and tested."""
+    if not model.parents_ or model.status_ == "deterministic_column":
+        return ""
+    return f" ({1 - model.variance_ / model._table.scale**2:.1%} explained), p = {model.p_value_:.3g}"
 
 
 def _nothing(model: Any) -> str:
@@ -66,10 +76,10 @@ def _nothing(model: Any) -> str:
 
 def _why_not(model: Any, row: Any) -> str:
     """Why a tested set of less variance than the answer is not the answer."""
-    if row.variance >= model.variance_:
+    if row.p_value is None or row.variance >= model.variance_ or row.variables == frozenset(model.parents_):
         return ""
     if row.p_value < model.alpha:
-        return "its residual depends on it"
+        return REJECTED
     problem = model._problem
     chosen = tuple(j for j, name in enumerate(model._table.names) if name in row.variables)
     worst, name = max(zip(problem.doubts(chosen), (str(model._table.names[j]) for j in chosen), strict=True))
@@ -77,9 +87,16 @@ def _why_not(model: Any, row: Any) -> str:
         return f"{name} looks like an effect"
     if not problem.admits(chosen, model.alpha):
         return "its residual depends on linear parts of its columns"
-    if row.variables > set(model.parents_):
-        return "no clear parent in " + named(row.variables - set(model.parents_))
-    return "a set of more variance passes more clearly"
+    if len(chosen) > len(model._chosen) and gain(problem.fine(model._chosen), problem.fine(chosen)) < BETTER:
+        return "the answer is smaller and predicts as well"
+    if not problem.admits(chosen, SURE):
+        looked = "its p" if row.p_value < SURE else "with linear parts of its columns its p"
+        return f"{looked} is below {SURE:g}, the answer's is not"
+    doubts = {model._table.names[j]: t for j, t in zip(chosen, problem.doubts(chosen), strict=True)}
+    more = row.variables - set(model.parents_)
+    if row.variables > set(model.parents_) and all(doubts[name] >= -CLEAR for name in more):
+        return "no clear parent in " + named(more)
+    return "a set of less variance came first, and the answer is what was left of it"
 
 
 def figure(model: Any) -> Any:

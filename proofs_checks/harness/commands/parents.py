@@ -43,8 +43,12 @@ def command(file: Path, target: str, alpha: float, max_size: int, screen: int, r
             weights: str | None, n_boot: int, seed: int, jobs: int, dask: str | None, plot: Path | None) -> None:
     """Find the direct causes of a column of a CSV or Parquet table.
 
-    Among sets of columns that leave a residual independent of them, the one of least residual variance is taken. Hidden
-    common causes of columns do no harm; one of the target and a column does, and cannot be seen in the data.
+    Sets of columns are tried in order of residual variance, least first. The first whose residual does not depend on it is
+    taken, if no column in it looks like an effect of the target; then columns go that neither clearly look like causes nor
+    lower the variance a lot. A set of less variance that passes may so have lost: the runners-up say why.
+
+    Rows must be independent of each other. Hidden common causes of columns do no harm; one of the target and a column does,
+    and cannot be seen in the data.
 
     Text columns of at most 20 different values are taken as categories, as are booleans. Weights must be functions of the
     columns (as for a sample drawn by them) or independent of the target's noise.
