@@ -241,6 +241,9 @@ def bad_inputs():
     holes = x.copy()
     holes[3, 1] = np.inf
     frame = pd.DataFrame({"a": x[:, 0], "b": holes[:, 1], "word": ["u"] * 40, "y": y})
+    masked = np.ma.masked_array(x, np.arange(80).reshape(40, 2) % 20 == 0)
+    code, plain = pd.Categorical(np.arange(40).astype(str)), frame[["a"]]
+    fitted = IndRM("linear", n_boot=19).fit({"a": x[:, 0]}, 9 * x[:, 0] + y)
     return {
         "column 1 holds nan or inf": lambda: IndRM().fit(holes, y),
         "column 'b' holds nan or inf": lambda: IndRM().fit(frame[["a", "b", "y"]], target="y"),
@@ -260,6 +263,23 @@ def bad_inputs():
         "sample_weight has shape": lambda: IndRM().fit(x, y, [1.0, 2.0]),
         "sample_weight holds -1.0": lambda: IndRM().fit(x, y, -np.ones(40)),
         "a function takes no weights": lambda: IndRM(lambda part, goal: goal).fit(x, y, np.ones(40)),
+        "column 0 holds nan or inf \\(4 values\\)": lambda: IndRM().fit(masked, y),
+        "column 'a' has 20 missing values": lambda: IndRM().fit({"a": pd.Series([None, True] * 20, dtype="boolean")}, y),
+        "column 'id' has 40 categories in 40 rows": lambda: IndRM().fit({"id": code}, y),
+        "target 'id' is categorical; need numbers": lambda: IndRM().fit(plain.assign(id=code), target="id"),
+        "rows of y carry the labels of X's rows": lambda: IndRM().fit(plain, frame["y"][::-1]),
+        "rows of sample_weight carry the labels": lambda: IndRM().fit(plain, y, frame["y"][::-1] ** 2),
+        "sample_weight is 0 in every row": lambda: IndRM().fit(x, y, np.zeros(40)),
+        "a column has the name None": lambda: IndRM().fit({None: y, "a": y}, y),
+        "target=\\['y'\\] is no column": lambda: IndRM().fit(plain, target=["y"]),
+        "executor=2 has no .map": lambda: IndRM().fit(x, y, executor=2),
+        "alpha='x' must lie": lambda: IndRM(alpha="x").fit(x, y),
+        "max_size=True must be an integer": lambda: IndRM(max_size=True).fit(x, y),
+        "random_state=-1 must be an integer of at least 0": lambda: IndRM(random_state=-1).fit(x, y),
+        "random_state=1.5": lambda: IndRM(random_state=1.5).fit(x, y),
+        "X is an array without names; column 'a'": lambda: fitted.predict(x),
+        "X is None; need": lambda: fitted.predict(None),
+        "column 'a' has shape \\(\\); need": lambda: fitted.predict({"a": 1.0}),
         "is no argument": lambda: IndRM().set_params(beta=1)}
 
 
@@ -267,6 +287,20 @@ def bad_inputs():
 def test_bad_input_is_named(said):
     with pytest.raises(ValueError, match=said):
         bad_inputs()[said]()
+
+
+def test_integers_of_numpy_arrow_tables_and_huge_weights_are_taken():
+    import pyarrow as pa
+
+    rng = np.random.default_rng(10)
+    a, b = rng.normal(size=(2, 200))
+    y = a + rng.exponential(size=200)
+    plain = IndRM("linear", max_size=2, n_boot=19, random_state=3).fit({"a": a, "b": b, "y": y}, target="y")
+    table = pa.table({"a": a, "b": b, "y": y})
+    same = IndRM("linear", max_size=np.int64(2), n_boot=np.int32(19), random_state=np.uint8(3)).fit(table, target="y")
+    heavy = IndRM("linear", max_size=2, n_boot=19, random_state=3).fit(table, target="y", sample_weight=np.full(200, 1e308))
+    assert plain.parents_ == ["a"] and plain.table_ == same.table_ == heavy.table_
+    assert (same.predict(table) == plain.predict({"a": a})).all()
 
 
 def test_more_columns_than_rows():

@@ -4,8 +4,9 @@ The principle is `causal.population_parents`, where it stands with its condition
 honest residuals, a calibrated test of independence, and a search that says what it tried."""
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from itertools import product
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -83,14 +84,17 @@ class IndRM:
             executor: Any = None) -> IndRM:
         """Search the parents of `y`, or of the column `target` of X.
 
-        X   array (n, d) of numbers, frame, or mapping of columns; booleans and pandas categoricals are taken as categories
+        X   array (n, d) of numbers, frame (pandas, pyarrow), or mapping of columns; booleans and pandas categoricals are taken
+            as categories
         sample_weight   (n,), not negative: losses are weighted, so that the risks are those of the weighted population; rows of
             weight 0 are left out. The test of independence needs weights that are functions of the columns (as for a sample
             drawn by them), or independent of the noise of y
         executor   anything with `.map` (processes, Dask): the regressions that rank the sets, and the bootstrap of the sets
             that are tested, go through it; the answer is the same
-        ValueError, naming the column or argument: nan or inf, text or objects, fewer than 30 rows, a constant target,
-        columns of different lengths; and for arguments out of range. A constant column is warned of and left out."""
+        ValueError, naming the column or argument: nan, inf or masked values, text or objects, fewer than 30 rows, a constant
+        or categorical target, columns of different lengths, a category of more levels than half the rows, rows of y or
+        weights that carry the labels of X's rows in another order; and for arguments out of range. A constant column is
+        warned of and left out."""
         from causal.indrm import _search
         from causal.indrm._problem import Problem
         from causal.indrm._screen import screened
@@ -98,6 +102,8 @@ class IndRM:
 
         self._check()
         seed = 0 if self.random_state is None else int(self.random_state)
+        if executor is not None and not hasattr(executor, "map"):
+            raise ValueError(f"executor={executor!r} has no .map; need an executor of processes or threads, or None")
         if sample_weight is not None and callable(self.regressor):
             raise ValueError("sample_weight needs regressor='auto', 'linear' or 'nystroem'; a function takes no weights")
         table = read_table(X, y, target, sample_weight)
@@ -189,14 +195,19 @@ class IndRM:
             raise RuntimeError("this IndRM is not fitted; call fit first")
 
     def _check(self) -> None:
-        if not callable(self.regressor) and self.regressor not in REGRESSORS:
+        if not callable(self.regressor) and not (isinstance(self.regressor, str) and self.regressor in REGRESSORS):
             raise ValueError(f"regressor={self.regressor!r} must be one of {', '.join(REGRESSORS)}, or a function")
-        if not 0 < self.alpha < 1:
+        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha={self.alpha!r} must lie strictly between 0 and 1")
         for name, least in (("max_size", 0), ("n_boot", 19)):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+            if not _is_integer(getattr(self, name), least):
                 raise ValueError(f"{name}={getattr(self, name)!r} must be an integer of at least {least}")
-        if not (self.screen is None or self.screen == "auto" or (isinstance(self.screen, int) and self.screen >= 1)):
+        if not (self.screen is None or self.screen == "auto" or _is_integer(self.screen, 1)):
             raise ValueError(f"screen={self.screen!r} must be 'auto', None or a positive integer")
-        if isinstance(self.random_state, Mapping | str | float):
-            raise ValueError(f"random_state={self.random_state!r} must be an integer or None")
+        if not (self.random_state is None or _is_integer(self.random_state, 0)):
+            raise ValueError(f"random_state={self.random_state!r} must be an integer of at least 0, or None")
+
+
+def _is_integer(value: Any, least: int) -> bool:
+    """Of Python or NumPy, and no boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least

@@ -46,10 +46,13 @@ def read_table(data: Any, y: Any, target: Name | None, sample_weight: Any = None
     raw, answer = _split(data, y, target)
     values = {name: numbers(column, f"column {name!r}") for name, column in raw.items()}
     label = "y" if target is None else f"target {target!r}"
+    if type(getattr(answer, "dtype", None)).__name__ == "CategoricalDtype":
+        raise ValueError(f"{label} is categorical; need numbers")
     goal = numbers(answer, label).astype(float)
     if goal.ndim != 1:
         raise ValueError(f"{label} has shape {goal.shape}; need (n,)")
     weights = None if sample_weight is None else _weights(sample_weight, len(goal))
+    _same_rows(data, sample_weight, "sample_weight")
     rows = np.arange(len(goal))
     if weights is not None and not weights.all():
         rows = np.flatnonzero(weights)
@@ -82,21 +85,40 @@ def _split(data: Any, y: Any, target: Name | None) -> tuple[dict[Name, Any], Any
     """Columns by name (frames, mappings) or number (arrays), and the target."""
     if (y is None) == (target is None):
         raise ValueError("need either y or target=<name of a column>, and not both")
+    data = framed(data)
     if isinstance(data, Mapping) or hasattr(data, "columns"):
         labels = list(data) if isinstance(data, Mapping) else list(data.columns)
         if twice := sorted({str(name) for name in labels if labels.count(name) > 1}):
             raise ValueError(f"column {shown(twice)} stands in X twice; names must differ")
         columns = {name: data[name] for name in labels}
     else:
-        array = np.asarray(data)
+        array = np.asanyarray(data)  # a masked array stays one
         if array.ndim != 2:
             raise ValueError(f"X has shape {array.shape}; need (n, columns)")
         columns = {j: array[:, j] for j in range(array.shape[1])}
+    if None in columns:
+        raise ValueError("a column has the name None; give it another")
     if target is None:
+        _same_rows(data, y, "y")
         return columns, y
-    if target not in columns:
+    if not isinstance(target, Hashable) or target not in columns:
         raise ValueError(f"target={target!r} is no column; columns: {shown(list(columns))}")
     return {name: c for name, c in columns.items() if name != target}, columns[target]
+
+
+def framed(data: Any) -> Any:
+    """An Arrow table as a pandas frame; everything else as it is."""
+    return data.to_pandas() if hasattr(data, "column_names") and hasattr(data, "to_pandas") else data
+
+
+def _same_rows(data: Any, other: Any, label: str) -> None:
+    """Rows are taken by position. ValueError if labels of rows say that the same rows stand in another order."""
+    left: Any = getattr(data, "index", None)
+    right: Any = getattr(other, "index", None)
+    if hasattr(left, "isin") and hasattr(right, "isin") and len(left) == len(right) and not left.equals(right) \
+            and left.isin(right).all():
+        raise ValueError(f"rows of {label} carry the labels of X's rows in another order; put them in the same one, or pass "
+                         f"an array if they already stand so")
 
 
 def numbers(column: Any, label: str) -> np.ndarray:
@@ -107,11 +129,13 @@ def numbers(column: Any, label: str) -> np.ndarray:
             raise ValueError(f"{label} has {int((codes < 0).sum())} missing values; fill or drop them")
         return codes.astype(np.int64)
     try:
-        values = np.asarray(column)
+        values = np.asarray(np.ma.filled(column.astype(float), np.nan) if np.ma.is_masked(column) else column)
         if values.dtype.kind in "OSUVcmM":  # text, objects, complex, dates
             raise TypeError
         return values.astype(np.int64) if values.dtype.kind == "b" else values.astype(float)
     except (TypeError, ValueError):
+        if hasattr(column, "isna") and (missing := int(np.sum(column.isna()))):
+            raise ValueError(f"{label} has {missing} missing values; fill or drop them") from None
         kind = getattr(column, "dtype", None) or np.asarray(column).dtype
         raise ValueError(f"{label} has dtype {kind}; need numbers, booleans or a pandas categorical") from None
 
@@ -123,7 +147,9 @@ def _weights(given: Any, n: int) -> np.ndarray:
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = weights[~np.isfinite(weights) | (weights < 0)][0]
         raise ValueError(f"sample_weight holds {bad}; need finite numbers that are not negative")
-    return weights
+    if not weights.any():
+        raise ValueError("sample_weight is 0 in every row; need at least one that is positive")
+    return weights / weights.max()  # a sum of weights must be a float
 
 
 def _check(values: Mapping[Name, np.ndarray], goal: np.ndarray, label: str) -> None:
@@ -138,6 +164,9 @@ def _check(values: Mapping[Name, np.ndarray], goal: np.ndarray, label: str) -> N
     for name, v in (*((f"column {name!r}", v) for name, v in values.items()), (label, goal)):
         if (largest := float(np.max(np.abs(v), initial=0.0))) > 1 / SMALLEST or 0 < largest < SMALLEST:
             raise ValueError(f"{name} holds values up to {largest:.3g}, whose squares are no floats; take another unit")
+    for column, v in values.items():
+        if v.dtype.kind == "i" and n >= FEWEST and 2 * (levels := len(np.unique(v))) > n:
+            raise ValueError(f"column {column!r} has {levels} categories in {n} rows; need two rows a category, or numbers")
     if n < FEWEST:
         raise ValueError(f"n={n} rows are too few; need at least {FEWEST}")
     if _is_constant(goal):
