@@ -4,12 +4,15 @@ from __future__ import annotations
 import functools
 import operator
 import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
 import sympy as sp
 
 from proofs_checks.engines import interval, smt, sos, symbolic
+from proofs_checks.engines._looks import looks
 from proofs_checks.harness.evidence import Verdict
 
 n = sp.Symbol("n", integer=True, positive=True)
@@ -143,3 +146,51 @@ def test_symbols_of_the_functions_own_are_no_arguments():
     own = sp.Symbol("n", integer=True, positive=True)
     found = symbolic.equal(lambda k: (own**2 + 1).subs({own: k}), lambda k: k**2 + 1, n, universal=True).run()
     assert found.verdict is Verdict.HOLDS and found.universal
+
+
+@pytest.mark.parametrize("form", [
+    lambda n: 0 if functools.lru_cache(operator.eq)(n, 5077) else n,
+    lambda n: 0 if functools.cache({5077}.__contains__)(n) else n,
+    lambda n: 0 if operator.eq(sp.Tuple(n), (5077,)) else n,
+    lambda n: 0 if operator.eq(sp.FiniteSet(n), sp.FiniteSet(5077)) else n,
+    lambda n: 0 if operator.eq(sp.Matrix([n]), sp.Matrix([5077])) else n,
+    lambda n: 0 if operator.eq(sp.Poly(n, sp.Symbol("z")), sp.Poly(5077, sp.Symbol("z"))) else n,
+    lambda n: 0 if sp.sympify(n).equals(5077) else n, lambda n: 0 if sp.sympify(n).has(5077) else n,
+    lambda n: 0 if sp.sympify(n).match(sp.Integer(5077)) == {} else n,
+    lambda n: n if sp.sympify(n).compare(sp.Integer(5077)) else 0])
+def test_looks_through_a_memo_of_c_code_and_through_sympys_containers_are_seen(form):
+    assert form(sp.Integer(5077)) == 0 and form(n) == n
+    assert symbolic.equal(form, lambda n: n, n, universal=True).run().verdict is not Verdict.HOLDS
+
+
+@pytest.mark.parametrize("form", [
+    lambda n: sum(map(power, [n, n], [2, 2])), lambda n: functools.reduce(lambda k, m: k + power(m, 2), [n, n], 0),
+    lambda n: 2 * functools.cache(functools.partial(power, k=2))(n)])
+def test_a_memo_is_no_look_whoever_calls_it(form):
+    assert symbolic.equal(form, lambda n: 2 * n**2, n, universal=True).run().verdict is Verdict.HOLDS
+
+
+def methods():
+    return [(kind, name, kind.__dict__.get(name)) for kind in (sp.Basic, sp.Expr, sp.Integer, sp.Tuple, sp.Matrix)
+            for name in ("__eq__", "__hash__", "__bool__", "__str__", "has")]
+
+
+def test_sympy_is_left_as_it_was_found_by_looks_in_looks_and_after_an_exception():
+    before, seen = methods(), []
+    with pytest.raises(ZeroDivisionError), looks([n], lambda *told: seen.append(told)):
+        assert methods() != before
+        assert symbolic.equal(lambda n: n * (n + 1), lambda n: n**2 + n, sp.Symbol("m")).run().verdict is Verdict.HOLDS
+        assert n != 4 and ("__ne__", (n, 4)) in seen
+        raise ZeroDivisionError
+    assert methods() == before
+
+
+def test_threads_that_prove_at_once_disturb_neither_each_other_nor_sympy():
+    before, interval_before = methods(), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda i: symbolic.equal(lambda n: n * (n + i), lambda n: n**2 + i * n, n).run(), range(24)))
+    finally:
+        sys.setswitchinterval(interval_before)
+    assert [e.verdict for e in found] == [Verdict.HOLDS] * 24 and methods() == before

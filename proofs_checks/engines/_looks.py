@@ -1,18 +1,25 @@
 """What code asks of symbols as they are written: whether they are equal, true, what they hash to, how they print.
 
 sympy answers these for an expression's structure, not for the numbers that it stands for: `n - 5077` is true, `n in [5077]`
-is false; `any`, `match`, `{n}`, `"%s" % n` and `operator.eq` look in the same way. So it is sympy's methods that tell."""
+is false; `any`, `match`, `{n}`, `"%s" % n` and `operator.eq` look in the same way. So it is sympy's methods that tell, those
+of its tuples, sets and matrices too."""
 from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 __all__ = ["looks", "remembered"]
 
-_LOOKS = ("__eq__", "__ne__", "__hash__", "__bool__", "__str__", "__repr__", "__format__")
+_LOOKS = ("__eq__", "__ne__", "__hash__", "__bool__", "__str__", "__repr__", "__format__",
+          "equals", "compare", "dummy_eq", "match", "has")
+_LOCK = threading.RLock()
+_TOLD: list[tuple[frozenset[Any], Callable[[str, tuple[Any, ...]], None]]] = []  # by whom; sympy's methods are changed once
+_USUAL: list[tuple[type, str, Any]] = []
+_HERE = threading.local()
 
 
 def remembered(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -23,39 +30,71 @@ def remembered(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 @contextmanager
 def looks(symbols: Iterable[Any], note: Callable[[str, tuple[Any, ...]], None]) -> Iterator[None]:
     """While it lasts, `note(name, values)` of every look that code outside sympy takes at what contains one of the symbols,
-    with the method's name."""
-    import sympy
-    from sympy.core._print_helpers import Printable
-    from sympy.core.relational import Relational
-
-    inside = os.path.dirname(sympy.__file__) + os.sep
-    own, busy = frozenset(symbols), False
-
-    def told(name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
-        def method(*values: Any) -> Any:
-            nonlocal busy
-            caller = sys._getframe(1).f_code
-            if not busy and caller is not remembered.__code__ and not caller.co_filename.startswith(inside):
-                busy = True  # what `note` asks is not what the function asks
-                try:
-                    if any(own & getattr(value, "free_symbols", frozenset()) for value in values):
-                        note(name, values)
-                finally:
-                    busy = False
-            return usual(*values)
-        return method
-
-    classes = (sympy.Basic, Printable, sympy.Expr, Relational, sympy.Rational, sympy.Integer, sympy.Float)
-    changed = [(kind, name, kind.__dict__[name]) for kind in classes for name in _LOOKS if name in kind.__dict__]
+    with the method's name. It may be used in itself, and by several threads at once."""
+    mine = frozenset(symbols), note
     try:
-        for kind, name, usual in changed:
-            setattr(kind, name, told(name, usual))
-        sympy.Basic.__bool__ = told("__bool__", _true)
+        with _LOCK:
+            _TOLD.append(mine)
+            if len(_TOLD) == 1:
+                _change()
         yield
     finally:
-        for kind, name, usual in changed:
+        with _LOCK:
+            _TOLD[:] = [other for other in _TOLD if other is not mine]
+            if not _TOLD:
+                _change_back()
+
+
+def _change() -> None:
+    import sympy
+    from sympy.core._print_helpers import Printable
+
+    inside = os.path.dirname(sympy.__file__) + os.sep
+    found = [(kind, name, kind.__dict__[name]) for kind in _below(Printable) for name in _LOOKS if name in kind.__dict__]
+    _USUAL[:] = [(kind, name, usual) for kind, name, usual in found if usual is not None]  # no hash: left as it is
+    for kind, name, usual in _USUAL:
+        setattr(kind, name, _telling(name, usual, inside))
+    _USUAL.append((sympy.Basic, "__bool__", None))
+    sympy.Basic.__bool__ = _telling("__bool__", _true, inside)
+
+
+def _change_back() -> None:
+    while _USUAL:
+        kind, name, usual = _USUAL[-1]
+        if usual is not None:
             setattr(kind, name, usual)
-        del sympy.Basic.__bool__
+        elif name in kind.__dict__:
+            delattr(kind, name)
+        _USUAL.pop()
+
+
+def _below(kind: type) -> list[type]:
+    """A class and all that are derived from it."""
+    found = [kind]
+    for one in found:  # it grows
+        found += type.__subclasses__(one)
+    return list(dict.fromkeys(found))
+
+
+def _telling(name: str, usual: Callable[..., Any], inside: str) -> Callable[..., Any]:
+    def method(*values: Any, **named: Any) -> Any:
+        caller = sys._getframe(1).f_code
+        if caller is not remembered.__code__ and not caller.co_filename.startswith(inside) and not hasattr(_HERE, "busy"):
+            _HERE.busy = True  # what `note` asks is not what the function asks
+            try:
+                held = frozenset().union(*map(_symbols, values))
+                for own, note in tuple(_TOLD):
+                    if own & held:
+                        note(name, values)
+            finally:
+                del _HERE.busy
+        return usual(*values, **named)
+    return method
+
+
+def _symbols(value: Any) -> frozenset[Any]:
+    found = getattr(value, "free_symbols", None)
+    return frozenset(found) if isinstance(found, set | frozenset) else frozenset()  # of a class it is a property
 
 
 def _true(value: Any) -> bool:

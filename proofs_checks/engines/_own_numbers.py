@@ -152,7 +152,7 @@ class _Met:
 
     def looked(self, by: str, values: tuple[Any, ...]) -> None:
         """A look at symbols, by one of sympy's methods."""
-        if by in ("__eq__", "__ne__"):
+        if by in ("__eq__", "__ne__", "equals"):
             self.see(values)
         else:
             self.loose = self.loose or f"{by.strip('_')}()"

@@ -73,7 +73,7 @@ def watched(function: Call, *, note: Callable[[Any], None] = _ignored, met: Call
         own = convert(called)
         if own is called:  # a library may call back what it is handed
             args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
-        return noted(remembered(own, args, kwargs) if hasattr(own, "cache_info") else own(*args, **kwargs))
+        return noted(own(*args, **kwargs))
 
     def convert(value: Any) -> Any:
         if not callable(value) or isinstance(value, type):
@@ -95,11 +95,24 @@ def _converted(value: Any, convert: Call, tools: Mapping[str, Call]) -> Any:
         return functools.partial(convert(value.func), *map(convert, value.args), **value.keywords)
     if hasattr(value, "cache_info") and hasattr(value, "__wrapped__"):
         inner = convert(value.__wrapped__)
-        return value if inner is value.__wrapped__ else functools.cache(inner)
+        return _memo(value if inner is value.__wrapped__ else functools.cache(inner)) if _written(inner) else value
     if isinstance(value, FunctionType):
         return _rewritten(value, tools) if _opened(value.__module__, value.__code__) else value
     method = inspect.getattr_static(type(value), "__call__", None)
-    return MethodType(convert(method), value) if isinstance(method, FunctionType) else value
+    inner = convert(method) if isinstance(method, FunctionType) else method
+    return value if inner is method else MethodType(inner, value)  # a library gets its own objects as they are
+
+
+def _written(value: Any) -> bool:
+    """Whether calling it runs a function written in Python; `operator.eq` and `{5077}.__contains__` look for themselves."""
+    while isinstance(value, functools.partial | MethodType):
+        value = value.func if isinstance(value, functools.partial) else value.__func__
+    return isinstance(value, FunctionType)
+
+
+def _memo(cached: Call) -> Call:
+    """A function with a memo, for whoever calls it: `map`, `sum` and the like too."""
+    return lambda *args, **kwargs: remembered(cached, args, kwargs)
 
 
 def _opened(module: str | None, code: CodeType) -> bool:
