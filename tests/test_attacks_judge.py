@@ -1,6 +1,7 @@
 """False claims that try to come out green by their evidence: it looks at the claim itself, proves nothing, or crashes."""
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -61,6 +62,39 @@ def proved(square):
 
 def a_field_of_a_pair(pair):
     yield exhaustive.forall(CASES, lambda x: pair.value(x) == PAIR.form.value(x))
+
+
+class Wrong:
+    def __call__(self, x):
+        return wrong(x)
+
+
+WRONG = {"partial": functools.partial(wrong), "memo": functools.lru_cache(wrong), "data": tuple(map(wrong, range(9))),
+         "object": Wrong()}
+
+
+@pytest.mark.parametrize("shape", sorted(WRONG))
+def test_a_form_of_any_shape_compared_with_itself_is_not_green(shape):
+    own = WRONG[shape]
+    false = {k: tuple(map(v, range(9))) if shape == "data" else v for k, v in FALSE.items()}
+
+    def procedure(square):
+        def value(of, x):
+            return of[x] if shape == "data" else of(x)
+        yield exhaustive.forall(CASES, lambda x: value(square, x) == value(own, x))
+
+    found = verdict(toy.claim(f"shape_{shape}", form=own, mutants=false), procedure)
+    assert not found.green and any("looks at the claim's own form" in p for p in found.problems)
+
+
+def test_a_form_that_is_data_may_be_looked_at_as_it_was_handed_over():
+    def procedure(pair):
+        yield exhaustive.forall(cases, lambda x, y: pair.value[0] * x == pair.other.get(x, y))
+
+    cases, form = [(0, 0), (1, 1)], Pair((1, 1), {1: 1})  # equal constants: one object
+    found = verdict(toy.claim("data", form=form, mutants={"row": form._replace(value=(2, 1)), "entry": form._replace(
+        other={1: 5})}), procedure)
+    assert found.green and found.kills["row"] and found.kills["entry"]
 
 
 @pytest.mark.parametrize(("made", "procedure"), [

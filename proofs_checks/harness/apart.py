@@ -1,8 +1,8 @@
 """Whether evidence stands apart from what it judges, and false variants from each other.
 
 A check that compares the claim with its own record cannot fail on it. Looked for are the claim's record and the functions
-of its form, in what a check was built from and in what the procedure names. The form that the procedure was handed is not
-looked into: that one is to be judged."""
+and data of its form, in what a check was built from and in what the procedure names. The form that the procedure was handed
+is not looked into: that one is to be judged."""
 from __future__ import annotations
 
 import contextlib
@@ -22,6 +22,7 @@ from theory.claim import Claim, Conditions
 __all__ = ["circular", "repeated"]
 
 _ENGINES = "proofs_checks.engines"
+_DATA = (tuple, list, dict, set, frozenset)
 _FIRST = 100  # entries of a tuple that are looked at
 
 
@@ -58,13 +59,18 @@ def _texts(claim: Claim[Any]) -> dict[str, str]:
 
 
 def _judged(claim: Claim[Any]) -> list[tuple[str, Any]]:
-    """The functions of the form that some false variant changes, by name."""
+    """What of the form can be judged, by name: of a record the parts that some false variant changes, else the whole."""
     form, false = claim.form, [*claim.mutants.values(), claim.as_stated]
-    fields = getattr(form, "_fields", None)
-    if fields is None:
-        return [(form.__name__, form)] if isinstance(form, FunctionType) else []
-    return [(name, own) for name in fields if isinstance(own := getattr(form, name), FunctionType)
-            and any(getattr(other, name, own) is not own for other in false)]
+    parts = {getattr(form, "__name__", type(form).__name__): form}
+    if (fields := getattr(form, "_fields", None)) is not None:
+        parts = {name: own for name in fields for own in (getattr(form, name),)
+                 if any(getattr(other, name, own) is not own for other in false)}
+    return [(name, own) for name, own in parts.items() if _is_stated(own)]
+
+
+def _is_stated(value: Any) -> bool:
+    """Whether a value is a statement of somebody's: a function in any shape, or data; not a class, nor a constant."""
+    return (callable(value) and not isinstance(value, type)) or (isinstance(value, _DATA) and len(value) > 0)
 
 
 def _named(procedure: FunctionType) -> list[Any]:
@@ -90,7 +96,8 @@ def _reached(check: Check, form: Any) -> list[Any]:
         if seen.number(root) is None:
             with contextlib.suppress(Exception):  # what cannot be described is met as far as it can be
                 describe(root, seen)
-            found += [value for _, value in seen.objects.values() if all(value is not part for part in _parts(form))]
+            found += [value for _, value in seen.objects.values() if all(value is not part for part in _parts(form))
+                      and not isinstance(value, tuple | frozenset)]  # equal constants of a file are one object
     return found
 
 
@@ -117,7 +124,7 @@ def _roots(value: Any, met: dict[int, Any]) -> Iterator[Any]:
 
 
 def _parts(form: Any) -> list[Any]:
-    """The functions of a form that was handed over."""
+    """What was handed over: the form, and what it is made of."""
     if isinstance(form, tuple):
-        return [part for value in form for part in _parts(value)]
-    return [form, *(form.parts.values() if isinstance(form, Conditions) else ())] if callable(form) else []
+        return [form, *(part for value in form for part in _parts(value))]
+    return [form, *(form.parts.values() if isinstance(form, Conditions) else ())] if _is_stated(form) else []
