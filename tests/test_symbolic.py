@@ -47,3 +47,17 @@ def test_the_scope_says_no_more_of_a_symbol_than_it_needs():
 def test_the_scope_says_what_is_assumed_of_the_symbols(assumptions, words):
     x = sp.Symbol("x", **assumptions)
     assert symbolic.equal(lambda x: x * x, lambda x: x**2, x).run().scope == words
+
+
+def test_an_undecided_identity_tells_a_side_that_takes_no_numbers_from_one_that_is_zero_at_points():
+    x = sp.Symbol("x", real=True)
+    never = symbolic.equal(lambda p: sp.diff(p**2, p), lambda p: 3 * p**2, x).run()
+    assert never.verdict is Verdict.UNDECIDED and "must take numbers in place of its symbols" in never.summary
+    zero = symbolic.equal(lambda p: sp.Max(p, -p) + 0 * p, lambda p: abs(p), x).run()
+    assert zero.verdict is not Verdict.REFUTED and "must take numbers" not in zero.summary
+
+
+def test_an_identity_that_no_certificate_can_be_written_for_says_so():
+    n = sp.Symbol("n", integer=True, positive=True)
+    found = symbolic.equal(lambda n: sp.binomial(n, 2), lambda n: n * (n - 1) / 2, n).run()
+    assert found.certificate is None and "no certificate" in found.summary and "binomial is not supported" in found.summary

@@ -121,10 +121,27 @@ def _decide(lhs: Side, rhs: Side, symbols: tuple[Any, ...], given: Predicate | N
     method = _zero(left - right)
     if method is None:
         return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.UNDECIDED, scope=scope,
-                        summary="the difference has no normal form that sympy finds, and is zero at every point tried")
-    return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.HOLDS, universal=universal, scope=scope, summary=method,
-                    certificate=_identity(left, right, symbols),
+                        summary=f"the difference has no normal form that sympy finds, and {_at_points(lhs, rhs, symbols)}")
+    certificate = _identity(left, right, symbols)
+    return Evidence(rung=Rung.SYMBOLIC, verdict=Verdict.HOLDS, universal=universal, scope=scope, certificate=certificate,
+                    summary=method if certificate else f"{method}; no certificate, as the {_untold(left, right)}",
                     trusted_base=() if method == POLYNOMIAL else ("sympy",))
+
+
+def _at_points(lhs: Side, rhs: Side, symbols: tuple[Any, ...]) -> str:
+    """What was seen at the points tried."""
+    points = (dict(zip((s.name for s in symbols), point, strict=True)) for point in islice(_points(symbols), POINTS))
+    if any(_values(lhs, rhs, symbols, values) is not None for values in points):
+        return "is zero at every point tried"
+    return "its sides have no two exact values at any point tried: a side must take numbers in place of its symbols"
+
+
+def _untold(left: Any, right: Any) -> str:
+    """Why an identity has no tree."""
+    try:
+        return f"statement {trees.to_tree(left)} = {trees.to_tree(right)} has no tree"
+    except ValueError as reason:
+        return str(reason)
 
 
 def _rounds(side: Side, expression: Any, symbols: tuple[Any, ...]) -> bool:

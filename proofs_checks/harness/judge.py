@@ -177,7 +177,8 @@ class Trial:
         if found.rung > check.rung:
             return as_error(found, f"claims rung {found.rung.name} above its check's")
         return found if bound(check, found) else as_error(
-            found, f"claims rung {found.rung.name} without a certificate that is about this very statement")
+            found, f"claims rung {found.rung.name} without a certificate that is about this very statement"
+                   + (f": {found.summary}" if found.certificate is None and found.summary else ""))
 
     def outcome(self, variant: str) -> Outcome:
         """What became of a variant."""
