@@ -1,11 +1,14 @@
 """Identities and floats: what is computed in floats is neither proved nor refuted."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import sympy as sp
+from sympy.core.sympify import _sympy_converter
 
 from proofs_checks.engines import symbolic
 from proofs_checks.harness.evidence import Verdict
@@ -49,7 +52,7 @@ def test_the_scope_says_what_is_assumed_of_the_symbols(assumptions, words):
     assert symbolic.equal(lambda x: x * x, lambda x: x**2, x).run().scope == words
 
 
-def test_an_undecided_identity_tells_a_side_that_takes_no_numbers_from_one_that_is_zero_at_points():
+def test_an_undecided_identity_tells_a_side_that_takes_no_numbers_from_one_that_is_zero_at_points() -> None:
     x = sp.Symbol("x", real=True)
     never = symbolic.equal(lambda p: sp.diff(p**2, p), lambda p: 3 * p**2, x).run()
     assert never.verdict is Verdict.UNDECIDED and "must take numbers in place of its symbols" in never.summary
@@ -57,7 +60,27 @@ def test_an_undecided_identity_tells_a_side_that_takes_no_numbers_from_one_that_
     assert zero.verdict is not Verdict.REFUTED and "must take numbers" not in zero.summary
 
 
-def test_an_identity_that_no_certificate_can_be_written_for_says_so():
+def test_an_identity_that_no_certificate_can_be_written_for_says_so() -> None:
     n = sp.Symbol("n", integer=True, positive=True)
     found = symbolic.equal(lambda n: sp.binomial(n, 2), lambda n: n * (n - 1) / 2, n).run()
     assert found.certificate is None and "no certificate" in found.summary and "binomial is not supported" in found.summary
+
+
+def test_floats_are_met_by_the_thread_that_makes_them_and_sympy_is_left_as_it_was() -> None:
+    usual, interval_before = _sympy_converter[float], sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            sides = [(lambda v: (v + 1e300) - 1e300, lambda v: v), (lambda v: v * (v + 1), lambda v: v**2 + v)] * 20
+            found = list(pool.map(lambda pair: symbolic.equal(*pair, x).run().verdict, sides))
+    finally:
+        sys.setswitchinterval(interval_before)
+    assert found == [Verdict.UNDECIDED, Verdict.HOLDS] * 20 and _sympy_converter[float] is usual
+
+
+def test_floats_of_a_thread_that_a_side_starts_are_met_too() -> None:
+    def side(v: Any) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: (v + 1e300) - 1e300).result()
+
+    assert symbolic.equal(side, lambda v: 0 * v, k).run().verdict is Verdict.UNDECIDED

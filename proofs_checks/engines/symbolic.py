@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -18,6 +19,9 @@ __all__ = ["equal"]
 
 Side = Any  # a sympy expression, a number, or a callable of the symbols
 POLYNOMIAL = "polynomial normal form is zero"
+_FLOATS: list[tuple[int, list[float]]] = []  # by thread
+_USUAL: list[Any] = []
+_LOCK = threading.RLock()
 POINTS = 400  # rational points tried for a refutation
 _VALUES = (*(Fraction(1, n) for n in (2, 3)), Fraction(2, 5), Fraction(3, 7), *map(Fraction, (1, 2, 3, 5, 7, 4, 0, -1)),
            Fraction(-1, 2), *map(Fraction, (-2, -3, 9, 16)), Fraction(5, 3))
@@ -164,22 +168,33 @@ def _rounds(side: Side, expression: Any, symbols: tuple[Any, ...]) -> bool:
 
 @contextmanager
 def _floats() -> Iterator[list[float]]:
-    """The floats that sympy is given meanwhile: (v + 1e300) - 1e300 shows none in its value, and has lost v to rounding."""
+    """The floats that sympy is given meanwhile: (v + 1e300) - 1e300 shows none in its value, and has lost v to rounding.
+
+    sympy is changed once, however many threads look; a thread without a list of its own was started by a function."""
     from sympy.core.sympify import _sympy_converter as converters
 
     met: list[float] = []
-    usual = converters[float]
+    me = threading.get_ident()
 
     def noted(x: float) -> Any:
         if math.isfinite(x):  # sympy compares with float("inf") on its own account, and rounds nothing there
-            met.append(x)
-        return usual(x)
+            mine = [held for owner, held in _FLOATS if owner == threading.get_ident()]
+            for held in mine or [held for _, held in _FLOATS]:
+                held.append(x)
+        return _USUAL[0](x)
 
-    converters[float] = noted
+    with _LOCK:
+        if not _FLOATS:
+            _USUAL[:] = [converters[float]]
+            converters[float] = noted
+        _FLOATS.append((me, met))
     try:
         yield met
     finally:
-        converters[float] = usual
+        with _LOCK:
+            _FLOATS[:] = [other for other in _FLOATS if other[1] is not met]
+            if not _FLOATS:
+                converters[float] = _USUAL[0]
 
 
 def _assumed(symbol: Any) -> str:
