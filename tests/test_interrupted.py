@@ -13,11 +13,12 @@ from runs import call
 ROOT = Path(__file__).resolve().parents[1]
 
 PROGRAM = """
-import sys, time
+import signal, time
 from concurrent.futures import as_completed
 from proofs_checks.harness.work import process_pool
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background of a shell ignores it
     with process_pool(2) as pool:
         for done in as_completed([pool.submit(time.sleep, s) for s in (0, 0, *[30] * 6)]):
             print("done", flush=True)
