@@ -38,7 +38,7 @@ def test_a_better_set_that_passes_is_named_with_the_reason_that_holds(seed):
         holds = {
             "looks like an effect": max(doubts.values()) >= DOUBT[problem.fine(s).kind],
             "depends on linear parts": not problem.admits(s, model.alpha),
-            "is smaller and predicts as well": len(chosen) < len(s) and gain(problem.fine(chosen), problem.fine(s)) < BETTER,
+            "the answer is smaller": len(chosen) < len(s) and gain(problem.fine(chosen), problem.fine(s)) < BETTER,
             "its p is below": not problem.admits(s, SURE) and model.p_value_ >= SURE,
             "no clear parent in": all(doubts[name] >= -CLEAR for name in row.variables - set(model.parents_)),
             "came first": row.p_value >= SURE}

@@ -88,7 +88,7 @@ def _why_not(model: Any, row: Any) -> str:
     if not problem.admits(chosen, model.alpha):
         return "its residual depends on linear parts of its columns"
     if len(chosen) > len(model._chosen) and gain(problem.fine(model._chosen), problem.fine(chosen)) < BETTER:
-        return "the answer is smaller and predicts as well"
+        return "the answer is smaller, its variance not clearly larger"
     if not problem.admits(chosen, SURE):
         looked = "its p" if row.p_value < SURE else "with linear parts of its columns its p"
         return f"{looked} is below {SURE:g}, the answer's is not"
