@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol
@@ -22,6 +23,7 @@ SMALL = 40  # elements up to which the diagram is built in Python: making a CUDD
 SMALL_NODES = 20_000
 STATIC_NODES = 100_000  # beyond this the order as met is given up
 CLOSE_NODES = 1_000_000  # beyond this, or with a result beyond STATIC_NODES, the order of `by_force` is given up
+MANAGER_BYTES, NODE_BYTES = 48 * 2**20, 72  # of an empty manager, and of a node with its places in the tables
 NODES_PER_LOOK = 2048  # how often the clock is looked at
 DEPTH = 400  # levels that the recursion of the Python kernel may meet
 
@@ -135,28 +137,28 @@ class PythonKernel:
 
 
 class CuddKernel:
-    """CUDD through `dd`, with or without dynamic reordering; `largest` is a budget for the result alone."""
+    """CUDD through `dd`, with or without dynamic reordering; `largest` is a budget for the result alone.
+
+    CUDD itself keeps the budget, as one of memory: a single operation can make any number of nodes."""
 
     def __init__(self, levels: int, budget: int, reorder: bool, largest: int | None = None) -> None:
         from dd import cudd
 
         self.manager = cudd.BDD(memory_estimate=3 * 2**30)
-        self.manager.configure(reordering=reorder)
+        self.manager.configure(reordering=reorder, max_memory=MANAGER_BYTES + NODE_BYTES * budget)
         self.manager.declare(*(f"v{i}" for i in range(levels)))
         self.true, self.false = self.manager.true, self.manager.false
-        self.budget, self.largest = budget, largest or budget
-        self._unchecked = 1
+        self.largest = largest or budget
 
-    def _checked(self, f: Any) -> Any:
-        """f, unless there are too many nodes. Counting them is slow, so that it waits while the budget is
-        far: as many operations as would reach it if each doubled them."""
-        self._unchecked -= 1
-        if not self._unchecked:
-            nodes = max(1, len(self.manager))
-            if nodes > self.budget:
-                raise OverBudget
-            self._unchecked = (self.budget // nodes).bit_length()
-        return f
+    @contextmanager
+    def _within_memory(self) -> Iterator[None]:
+        """OverBudget where `dd` finds no node: the limit of memory was met."""
+        try:
+            yield
+        except (ValueError, RuntimeError) as error:
+            if "NULL" not in str(error) and "failed" not in str(error):
+                raise
+            raise OverBudget from None
 
     def variable(self, level: int) -> Any:
         """The function that is the variable declared as `level`."""
@@ -168,19 +170,23 @@ class CuddKernel:
 
     def both(self, f: Any, g: Any) -> Any:
         """f and g."""
-        return self._checked(f & g)
+        with self._within_memory():
+            return f & g
 
     def either(self, f: Any, g: Any) -> Any:
         """f or g."""
-        return self._checked(f | g)
+        with self._within_memory():
+            return f | g
 
     def choose(self, f: Any, g: Any, h: Any) -> Any:
         """If f then g else h."""
-        return self._checked(self.manager.ite(f, g, h))
+        with self._within_memory():
+            return self.manager.ite(f, g, h)
 
     def restrict(self, f: Any, level: int, value: bool) -> Any:
         """f with a variable set."""
-        return self.manager.let({f"v{level}": value}, f)
+        with self._within_memory():
+            return self.manager.let({f"v{level}": value}, f)
 
     def flat(self, f: Any, tick: Callable[[], None]) -> tuple[Flat, int, list[int]]:
         """(nodes, root, variable at each level), complemented edges resolved."""

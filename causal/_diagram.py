@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from causal import _bdd
+from causal._instance import Instance
 from causal._minimal import Family, minimal_sets
-from causal._plan import Region, make_plan
+from causal._plan import Plan, Region, make_plan
 from causal._reduce import Reduced
 from causal.errors import CausalError
 
@@ -22,25 +24,52 @@ Agenda = tuple["Family", int, "Agenda"] | None
 Chosen = tuple[int, "Chosen"] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a diagram is made of, in integers, so that it can be made in another process: see `causal._reduce.Reduced`.
+
+    pieces   for each module, submodules first: what is left of its region, who may be in a set there, and the elements
+             that flip its head by themselves"""
+
+    instance: Instance
+    plan: Plan
+    parents: dict[int, list[int]]
+    pieces: tuple[tuple[Region, frozenset[int], list[int]], ...]
+    singles: tuple[int, ...]
+    universe: int
+
+    @classmethod
+    def of(cls, reduced: Reduced) -> Work:
+        """The modules of a question."""
+        plan = make_plan(reduced.instance, reduced.uses, reduced.parents)
+        pieces = tuple(_split(reduced, region) for region in plan.regions)
+        return cls(reduced.instance.bare(), plan, reduced.parents, pieces, reduced.singles, reduced.universe)
+
+    def diagram(self, budget: int, deadline: float | None = None, *, again: bool = False) -> Diagram | None:
+        """All causes, None if a module needs more than `budget` nodes in every order that is tried. OutOfTime.
+
+        The clock is looked at between operations. With `again` the first order of many nodes is known to fail."""
+        found = []
+        try:
+            for region, allowed, _ in self.pieces:
+                family = Family()
+                if region.order:
+                    nodes, root, labels = _bdd.family(self.instance, self.plan, region, self.parents, allowed, budget, deadline,
+                                                      again=again)
+                    family = minimal_sets(nodes, root, labels, budget, deadline)
+                found.append(family)
+        except _bdd.OverBudget:
+            return None
+        return Diagram(self, found)
+
+
 class Diagram:
-    """The store of a family: diagrams by module head, the effect's last. Positions are those of the instance.
+    """The store of a family: diagrams by module head, the effect's last. Positions are those of the instance."""
 
-    OverBudget if a module needs more than `budget` nodes in every order that is tried."""
-
-    def __init__(self, reduced: Reduced, *, budget: int, deadline: float | None = None, again: bool = False) -> None:
-        instance, allowed = reduced.instance, reduced.allowed
-        plan = make_plan(instance, reduced.uses, reduced.parents)
-        self._universe, self._singles = reduced.universe, reduced.singles
+    def __init__(self, work: Work, families: list[Family]) -> None:
+        self._universe, self._singles = work.universe, work.singles
         self._modules: dict[int, Family] = {}
-        for region in plan.regions:
-            rest, others, alone = _split(reduced, region)
-            family = Family()
-            if rest.order:
-                nodes, root, labels = _bdd.family(instance, plan, rest, reduced.parents, others, budget, deadline,
-                                                  again=again)
-                family = minimal_sets(nodes, root, labels, budget, deadline)
-            elif region.head is not None and region.head in allowed:
-                alone = [*alone, region.head]
+        for (region, _, alone), family in zip(work.pieces, families, strict=True):
             for at in alone:
                 family.put(at)
             self._modules[-1 if region.head is None else region.head] = family
@@ -251,16 +280,19 @@ class Diagram:
 def _split(reduced: Reduced, region: Region) -> tuple[Region, frozenset[int], list[int]]:
     """(what is left of a region, who may be in a set there, the elements that flip its head by themselves)."""
     allowed, order = reduced.allowed, frozenset(region.order)
-    if len(order) <= WHOLE:
-        return region, allowed, []
-    reached = reduced.paths.reach(region.head, order - region.heads) & order
-    alone = reached & (allowed | region.heads)
-    heads, left = region.heads - alone, allowed - alone
-    movable: set[int] = set()
-    for at in sorted(order):
-        if at in heads or (at not in region.heads and (at in left or not movable.isdisjoint(reduced.parents[at]))):
-            movable.add(at)
-    return Region(region.head, tuple(at for at in region.order if at in movable), heads), left, sorted(alone)
+    rest, left, alone = region, allowed, set[int]()
+    if len(order) > WHOLE:
+        reached = reduced.paths.reach(region.head, order - region.heads) & order
+        alone = reached & (allowed | region.heads)
+        heads, left = region.heads - alone, allowed - alone
+        movable: set[int] = set()
+        for at in sorted(order):
+            if at in heads or (at not in region.heads and (at in left or not movable.isdisjoint(reduced.parents[at]))):
+                movable.add(at)
+        rest = Region(region.head, tuple(at for at in region.order if at in movable), heads)
+    if not rest.order and region.head in allowed:  # else it is an element of what is left
+        alone.add(region.head)
+    return rest, left, sorted(alone)
 
 
 def _unlink(chosen: Chosen) -> frozenset[int]:

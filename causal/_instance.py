@@ -49,6 +49,16 @@ class Instance:
         other.failure = other.circuit.negate(other.effect)
         return other
 
+    def bare(self) -> Instance:
+        """A copy without the model, for another process: it pickles whatever the values are. Equations are compiled."""
+        for at in range(len(self.names)):
+            for code in self.alternatives(at):
+                self.rule(at, code)
+        other = copy(self)
+        for name in ("model", "context", "values", "expression"):
+            delattr(other, name)
+        return other
+
     @property
     def true_here(self) -> bool:
         """Whether the effect holds in the context."""

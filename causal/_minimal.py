@@ -7,6 +7,8 @@ from causal._bdd import Flat, OverBudget
 from causal._sat import OutOfTime
 
 STEPS_PER_LOOK = 4096  # how often the clock is looked at
+LOOP_NODES = 20_000  # from which the compiled loop is worth loading
+STEPS_PER_NODE = 100  # of the budget, in the compiled loop
 
 
 class Family:
@@ -110,9 +112,14 @@ class _Minimiser:
 
 
 def minimal_sets(bdd: Flat, root: int, labels: list[int | None], budget: int, deadline: float | None = None) -> Family:
-    """The minimal sets of a monotone function, with levels replaced by the elements they stand for. OutOfTime."""
-    work = _Minimiser(bdd, budget, deadline)
-    top = work.minimal(root)
+    """The minimal sets of a monotone function, with levels replaced by the elements they stand for.
+
+    OutOfTime; OverBudget beyond `budget` nodes, or too many steps."""
+    if root < LOOP_NODES:
+        work = _Minimiser(bdd, budget, deadline)
+        top, level, low, high = work.minimal(root), work.level, work.low, work.high
+    else:
+        top, level, low, high = _by_loop(bdd, root, budget)
     family = Family()
     seen = {0: 0, 1: 1}
     live = {0, 1}
@@ -121,13 +128,26 @@ def minimal_sets(bdd: Flat, root: int, labels: list[int | None], budget: int, de
         node = stack.pop()
         if node not in live:
             live.add(node)
-            stack += [work.low[node], work.high[node]]
+            stack += [low[node], high[node]]
     for node in sorted(live - {0, 1}):
-        label = labels[work.level[node]]
+        label = labels[level[node]]
         assert label is not None, "every decision was eliminated"
         seen[node] = len(family.label)
         family.label.append(label)
-        family.low.append(seen[work.low[node]])
-        family.high.append(seen[work.high[node]])
+        family.low.append(seen[low[node]])
+        family.high.append(seen[high[node]])
     family.root = seen[top]
     return family
+
+
+def _by_loop(bdd: Flat, root: int, budget: int) -> tuple[int, list[int], list[int], list[int]]:
+    """(root, level, low, high) of the diagram that `_Minimiser` makes, by the compiled loop."""
+    import numpy as np
+
+    from causal._minsol import minimal
+
+    level, low, high = (np.array(column[:root + 1], np.int64) for column in (bdd.level, bdd.low, bdd.high))
+    count, top, level, low, high = minimal(level, low, high, root, budget, STEPS_PER_NODE * budget)
+    if not count:
+        raise OverBudget
+    return int(top), level.tolist(), low.tolist(), high.tolist()

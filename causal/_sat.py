@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from causal._cnf import Encoding
 from causal._duos import Tables, small_causes, tables
@@ -22,12 +22,12 @@ class OutOfTime(Exception):
 
 
 class Search:
-    """A solver loaded with an encoding; `deadline` is a value of `time.monotonic`, or None."""
+    """A solver loaded with an encoding; `deadline` is a value of `time.monotonic`, or None. With one, `stop` is asked too."""
 
-    def __init__(self, encoding: Encoding, deadline: float | None = None) -> None:
+    def __init__(self, encoding: Encoding, deadline: float | None = None, stop: Callable[[], bool] | None = None) -> None:
         from pysat.solvers import Solver
 
-        self.encoding, self.deadline = encoding, deadline
+        self.encoding, self.deadline, self.stop = encoding, deadline, stop
         self.solver = Solver(name=SOLVER, bootstrap_with=encoding.clauses)
         self.solver.set_phases(encoding.phases())
         self.known: set[frozenset[int]] = set()  # causes that were blocked
@@ -47,8 +47,8 @@ class Search:
                 return bool(answer)
 
     def look(self) -> None:
-        """OutOfTime past the deadline."""
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        """OutOfTime past the deadline, or where `stop` says so."""
+        if self.deadline is not None and (time.monotonic() > self.deadline or (self.stop is not None and self.stop())):
             raise OutOfTime
 
     def chosen(self) -> frozenset[int]:
@@ -96,11 +96,12 @@ class Search:
 
 
 def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, deadline: float | None,
-           reduced: Reduced | None = None) -> Iterator[tuple[int, frozenset[int] | None]]:
+           reduced: Reduced | None = None, stop: Callable[[], bool] | None = None
+           ) -> Iterator[tuple[int, frozenset[int] | None]]:
     """Causes as (size, cause), with (s, None) when every size up to s is finished and (-1, None) when all are.
 
     First those that one path shows, then sizes up to `by_size_up_to` in order, then the rest in the order of the
-    solver. Raises OutOfTime."""
+    solver. Raises OutOfTime, also, if there is a deadline, once `stop` is true."""
     paths = reduced.paths if reduced else Paths(instance)
     yield from ((1, frozenset({at})) for at in sorted(paths.singles() & allowed))
     left, frozen = allowed - paths.singles(), frozenset[int]()
@@ -111,7 +112,7 @@ def stream(instance: Instance, allowed: frozenset[int], *, by_size_up_to: int, d
     if reduced is not None:
         instance, left = reduced.instance, reduced.allowed
         frozen = frozenset(at for at, sign in reduced.uses.items() if sign == HINDERS)
-    search = Search(Encoding(instance, left, frozen=frozen), deadline)
+    search = Search(Encoding(instance, left, frozen=frozen), deadline, stop)
     try:
         if lanes:
             yield from _by_lanes(search, lanes, left)

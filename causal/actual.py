@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from causal import _bdd, _definition, _diagram, _rows, _sat, witness_maps
+from causal._aside import Aside
 from causal._instance import Effect, Instance, endogenous, read_effect
 from causal._listing import Event, Listing
 from causal._reduce import reduce
@@ -20,7 +21,8 @@ ENGINES = ("auto", "sat", "zdd", "rows", "witness_map", "definition")
 ZDD_NODES = 8_000_000
 # (diagram nodes, then calls of the SAT solver), in turn: the loop slows down with the number of causes, the diagram
 # does not, and neither can tell beforehand
-AUTO_STAGES = ((1_000, 4_000), (100_000, 20_000), (1_000_000, 0))
+AUTO_STAGES = ((1_000, 4_000), (_bdd.STATIC_NODES, 20_000))
+LAST_NODES = 1_000_000
 ANYTIME_SIZES = 3  # with a time limit, causes up to this size come first, so that something is known to be complete
 
 
@@ -34,7 +36,6 @@ def actual_causes(model: CausalModel, context: Mapping[str, Any], effect: Effect
     engine       auto, sat, zdd (diagram), rows (small, two-valued), witness_map, definition (brute force by the letter)
     exclude, candidates   names that may not, and names that alone may, be in a cause
     max_size, limit, time_limit (seconds)   stop early; `.complete` and `.complete_up_to` say what is known
-                 the clock is looked at between steps; a single step on a large diagram can overrun it
 
     EventNotTrue if the effect does not hold; UnknownVariable, DomainError, CausalError naming the argument.
 
@@ -130,13 +131,16 @@ def _by_sat(q: Question) -> CauseFamily:
 
 def _by_diagram(q: Question, budget: int = ZDD_NODES) -> CauseFamily:
     reduced = reduce(q.instance, q.allowed)
+    work = _diagram.Work.of(reduced)
     try:
-        diagram = _diagram.Diagram(reduced, budget=budget, deadline=q.deadline)
-    except _bdd.OverBudget:
-        raise CausalError(f"engine 'zdd' declines: the diagram needs more than {budget} nodes; use 'auto' or 'sat'"
-                          ) from None
+        diagram = work.diagram(min(budget, _bdd.STATIC_NODES), q.deadline)
+        if diagram is None and budget > _bdd.STATIC_NODES:
+            with Aside(_diagram.Work.diagram, work, budget, again=True) as aside:
+                diagram = aside.answer(q.deadline)
     except _sat.OutOfTime:
         return q.family(q.listing((1, frozenset({at})) for at in reduced.singles), "zdd")
+    if diagram is None:
+        raise CausalError(f"engine 'zdd' declines: the diagram needs more than {budget} nodes; use 'auto' or 'sat'")
     return q.family(_limited(q, diagram), "zdd")
 
 
@@ -169,29 +173,37 @@ def _limited(q: Question, diagram: _diagram.Diagram) -> Any:
 
 
 def _automatic(q: Question) -> CauseFamily:
-    """Small models row by row, others by diagrams and SAT in turn with growing budgets, SAT to the end.
+    """Small models row by row, others by diagrams and SAT in turn with growing budgets; at last side by side, if there is
+    a clock, else one after the other, so that the answer does not depend on the machine. Budgets count nodes and causes.
 
-    SAT at once where only the first or the small causes are wanted. Budgets count nodes and causes, not seconds."""
+    SAT at once where only the first or the small causes are wanted."""
     if _rows.fits(q.instance):
         return _by_rows(q)
     if q.limit is not None or (q.max_size is not None and q.max_size <= ANYTIME_SIZES):
         return _by_sat(q)
-    share = None if q.deadline is None else time.monotonic() + (q.deadline - time.monotonic()) / 2
     first = q.max_size or (ANYTIME_SIZES if q.deadline is not None else 0)
     reduced = reduce(q.instance, q.allowed)
-    stream = _sat.stream(q.instance, q.allowed, by_size_up_to=first, deadline=q.deadline, reduced=reduced)
+    work = _diagram.Work.of(reduced)
+    beside: list[Aside] = []
+    stream = _sat.stream(q.instance, q.allowed, by_size_up_to=first, deadline=q.deadline, reduced=reduced,
+                         stop=lambda: any(aside.succeeded for aside in beside))
     listed = Listing(stream, len(q.allowed), limit=q.limit, max_size=q.max_size)
-    for nodes, calls in AUTO_STAGES:
-        try:
-            diagram = _diagram.Diagram(reduced, budget=nodes, deadline=share, again=nodes > _bdd.STATIC_NODES)
-            return q.family(_limited(q, diagram), "zdd")
-        except _bdd.OverBudget:
-            pass
-        except _sat.OutOfTime:
-            break
-        listed.reach(first if q.deadline is not None else 0)  # so that something is complete when time runs out
-        if _ends_within(listed, calls):
-            return q.family(listed, "sat")
+    try:
+        for nodes, calls in AUTO_STAGES:
+            if (diagram := work.diagram(nodes, q.deadline)) is not None:
+                return q.family(_limited(q, diagram), "zdd")
+            listed.reach(first if q.deadline is not None else 0)  # so that something is complete when time runs out
+            if _ends_within(listed, calls):
+                return q.family(listed, "sat")
+        with Aside(_diagram.Work.diagram, work, LAST_NODES, again=True) as aside:
+            if q.deadline is not None:
+                beside.append(aside)
+                if listed.complete:  # without a word from aside before
+                    return q.family(listed, "sat")
+            if (diagram := aside.answer(q.deadline)) is not None:
+                return q.family(_limited(q, diagram), "zdd")
+    except _sat.OutOfTime:
+        pass
     return q.family(listed if q.deadline is None else listed.drain(), "sat")
 
 

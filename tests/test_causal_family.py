@@ -4,12 +4,14 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import comb
+from typing import Any
 
 import pytest
 
 from causal import CausalError, CausalModel, _rows, _sat, actual_causes
+from causal._aside import Aside
 from causal._plan import Region
 from causal.random_models import FAMILIES, random_case
 
@@ -184,8 +186,18 @@ def test_listing_a_diagram_up_to_a_size_looks_at_the_clock(monkeypatch: pytest.M
     assert family.complete_up_to == 0
 
 
+class Here(Aside):
+    """The work done in this process, where what a test replaced is seen."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        self._answered = [function(*arguments, **options)]
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 def test_a_diagram_over_budget_declines(monkeypatch: pytest.MonkeyPatch) -> None:
-    from causal import _bdd
+    from causal import _bdd, actual
 
     def refuse(*arguments: object, **options: object) -> None:
         raise _bdd.OverBudget
@@ -193,6 +205,7 @@ def test_a_diagram_over_budget_declines(monkeypatch: pytest.MonkeyPatch) -> None
     case = random_case("thr", 30, seed=0)
     expected = {c.variables for c in actual_causes(*case)}
     monkeypatch.setattr(_bdd, "family", refuse)
+    monkeypatch.setattr(actual, "Aside", Here)
     with pytest.raises(CausalError, match="declines"):
         actual_causes(*case, engine="zdd")
     family = actual_causes(*case)  # falls back
@@ -203,7 +216,7 @@ def test_a_diagram_over_budget_declines(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_second_order_gives_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first order over its budget at once, so that `by_force` is what answers; it never reaches further."""
-    from causal import _bdd, _order
+    from causal import _bdd, _order, actual
 
     pytest.importorskip("dd.cudd")
     used = []
@@ -220,22 +233,32 @@ def test_the_second_order_gives_the_same(name: str, monkeypatch: pytest.MonkeyPa
     for limit, value in (("SMALL", 0), ("STATIC_NODES", 1), ("SMALL_NODES", 1)):
         monkeypatch.setattr(_bdd, limit, value)
     monkeypatch.setattr(_bdd, "by_force", seen)
+    monkeypatch.setattr(actual, "Aside", Here)
     family = actual_causes(*case, engine="zdd")
     assert {c.variables for c in family} == expected
     assert used or name not in ("tt", "thr")  # in the others nothing has to be decided
 
 
-def test_nodes_are_counted_often_enough_for_the_budget() -> None:
+@pytest.mark.parametrize("operation", ["either", "restrict", "choose"])
+def test_one_operation_keeps_the_budget(operation: str) -> None:
     from causal import _bdd
 
     pytest.importorskip("dd.cudd")
-    pairs, budget = 16, 1_000
-    kernel = _bdd.CuddKernel(2 * pairs, budget, reorder=False)
+    pairs, budget = 30, 1_000
+    kernel = _bdd.CuddKernel(2 * pairs + 1, budget, reorder=False)
     f = kernel.false
     with pytest.raises(_bdd.OverBudget):
         for i in range(pairs):  # 2^i nodes in this order
-            f = kernel.either(f, kernel.both(kernel.variable(i), kernel.variable(i + pairs)))
-    assert len(kernel.manager) < 4 * budget
+            g = kernel.both(kernel.variable(i), kernel.variable(i + pairs))
+            if operation == "either":
+                f = kernel.either(f, g)
+            elif operation == "choose":
+                f = kernel.choose(f, kernel.true, g)
+            else:  # what is left where the last variable is true is larger by the factor that the budget allows
+                h = kernel.both(kernel.either(f, g), kernel.variable(2 * pairs))
+                f = kernel.restrict(h, 2 * pairs, True)
+    with pytest.warns(UserWarning, match="changed to bytes"):
+        assert kernel.manager.statistics()["mem"] < 2 * (_bdd.MANAGER_BYTES + _bdd.NODE_BYTES * budget)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
