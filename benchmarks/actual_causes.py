@@ -1,8 +1,8 @@
 """What `causal.actual_causes` can do, measured in one run: `python benchmarks/actual_causes.py [PART...] [--seeds N]`.
 
 Parts: agreement, fifteen, hundred, three_hundred, coherent, tree, large, listing, multivalued, peers. Times are CPU seconds
-of single runs on whatever machine this is; where a limit is set, of the clock on the wall. Compare ratios within a run. Models come from
-`causal.random_models`, parents anywhere among the predecessors."""
+of single runs on whatever machine this is; where a limit is set, of the clock on the wall. Compare ratios within a run.
+Models come from `causal.random_models`, parents anywhere among the predecessors."""
 from __future__ import annotations
 
 import argparse

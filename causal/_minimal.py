@@ -147,7 +147,8 @@ def _by_loop(bdd: Flat, root: int, budget: int) -> tuple[int, list[int], list[in
     from causal._minsol import minimal
 
     level, low, high = (np.array(column[:root + 1], np.int64) for column in (bdd.level, bdd.low, bdd.high))
-    count, top, level, low, high = minimal(level, low, high, root, budget, STEPS_PER_NODE * budget)
+    count, top, nodes = minimal(level, low, high, root, budget, STEPS_PER_NODE * budget)
     if not count:
         raise OverBudget
+    level, low, high = nodes.T
     return int(top), level.tolist(), low.tolist(), high.tolist()
