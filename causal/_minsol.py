@@ -1,8 +1,8 @@
 """Minimal sets of an upward-closed family as a compiled loop. Loaded on use: importing this module loads numba.
 
 The zero-suppressed diagram grows in `nodes`, rows of (level, low, high); `table` finds them by what they are. `keys` and
-`values` remember, for pairs (z, g) of a node of either diagram, the sets of z at which the function g is false; a pair takes the
-place of another that has the same one."""
+`values` remember, for pairs (z, g) of a node of either diagram, the sets of z at which the function g is false; a pair takes
+the place of another that has the same one."""
 from __future__ import annotations
 
 import numpy as np
