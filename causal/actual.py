@@ -198,7 +198,7 @@ def _automatic(q: Question) -> CauseFamily:
         with Aside(_diagram.Work.diagram, work, LAST_NODES, again=True) as aside:
             if q.deadline is not None:
                 beside.append(aside)
-                if listed.complete:  # without a word from aside before
+                if listed.complete_up_to >= (q.max_size or len(q.allowed)):  # all that is asked for, before the diagram
                     return q.family(listed, "sat")
             if (diagram := aside.answer(q.deadline)) is not None:
                 return q.family(_limited(q, diagram), "zdd")

@@ -101,6 +101,16 @@ def test_the_last_stage_gives_the_same_with_and_without_a_clock(family: str, mon
         assert {c.variables for c in found} == expected
 
 
+def test_what_was_asked_for_is_not_waited_for_again() -> None:
+    """Every cause of at most four variables is listed long before the diagram could be there, which never is."""
+    case = random_case("ones", 200, seed=0)
+    case = case._replace(effect={"V60": 1})
+    begin = time.monotonic()
+    family = actual_causes(*case, max_size=4, time_limit=3600)
+    assert time.monotonic() - begin < 600
+    assert family.complete_up_to >= 4
+
+
 def test_a_limit_is_kept_where_one_operation_would_not_end() -> None:
     """A model whose diagram CUDD sifts without end within one operation."""
     pytest.importorskip("dd.cudd")
