@@ -114,8 +114,9 @@ class _Minimiser:
 def minimal_sets(bdd: Flat, root: int, labels: list[int | None], budget: int, deadline: float | None = None) -> Family:
     """The minimal sets of a monotone function, with levels replaced by the elements they stand for.
 
-    OutOfTime; OverBudget beyond `budget` nodes, or too many steps."""
-    if root < LOOP_NODES:
+    OutOfTime; OverBudget beyond `budget` nodes, or too many steps. Only what no clock limits goes by the compiled loop,
+    which looks at none and takes seconds to be compiled when it is used for the first time."""
+    if root < LOOP_NODES or deadline is not None:
         work = _Minimiser(bdd, budget, deadline)
         top, level, low, high = work.minimal(root), work.level, work.low, work.high
     else:
