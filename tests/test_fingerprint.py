@@ -100,3 +100,15 @@ def test_a_submodule_imported_inside_a_function_is_described_the_same_before_and
     assert f(2) == 6 and fingerprint(f) == before
     for name in ("lazy_rooms.part", "lazy_rooms"):
         sys.modules.pop(name, None)
+
+
+def test_what_belongs_to_the_process_is_not_described(monkeypatch):
+    """Else a hash would depend on the folder a command was started in, and on which command it was."""
+    def reads():
+        return sys.path, sys.stdin
+
+    before = fingerprint(reads)
+    monkeypatch.setattr(sys, "path", [*sys.path, "elsewhere"])
+    monkeypatch.setattr(sys, "stdin", None)
+    assert fingerprint(reads) == before
+    assert fingerprint(lambda: (sys.path, sys.stdin)) != fingerprint(lambda: (sys.path, sys.stdout))

@@ -19,6 +19,7 @@ import importlib
 import importlib.util
 import inspect
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from types import (
@@ -176,14 +177,15 @@ def _closure(function: FunctionType) -> dict[str, Any]:
 
 
 def _meaning(reference: Reference, scopes: tuple[Mapping[str, Any], ...], seen: Seen) -> Any:
-    """What a free name stands for, with the attributes looked up on it: within modules these lead to the value meant."""
+    """What a free name stands for, with the attributes looked up on it: within modules these lead to the value meant,
+    except in `sys`, where they are of the process: its path, its streams."""
     name, source, attributes = reference
     try:
         value = _imported(*source) if source else next(scope[name] for scope in scopes if name in scope)
     except (StopIteration, ImportError, AttributeError):  # not there: the text is described all the same
         return ["unresolved", name, list(source or ()), list(attributes)]
     rest = list(attributes)
-    while rest and isinstance(value, ModuleType) and hasattr(value, rest[0]):
+    while rest and isinstance(value, ModuleType) and value is not sys and hasattr(value, rest[0]):
         value = getattr(value, rest.pop(0))
     return [describe(value, seen), *rest] if rest else describe(value, seen)
 
