@@ -1,29 +1,31 @@
 """Whether evidence stands apart from what it judges, and false variants from each other.
 
-A check that compares the claim with its own record cannot fail on it. Looked for are the claim's record and the functions
-and data of its form, in what a check was built from and in what the procedure names. The form that the procedure was handed
-is not looked into: that one is to be judged."""
+A check that compares the claim with its own record, or only with its false variants, cannot fail on it. Looked for are the
+claim's record and the functions and data of its variants, in what a check was built from, its cases too, and in what the
+procedure names and these can reach. The form that the procedure was handed is not looked into: that one is to be judged."""
 from __future__ import annotations
 
 import contextlib
 import functools
 import inspect
 import itertools
+import sys
 from collections.abc import Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from proofs_checks.harness.described import Seen
+from proofs_checks.harness.described import Seen, is_ours
 from proofs_checks.harness.evidence import Check
 from proofs_checks.harness.fingerprint import describe, fingerprint
 from proofs_checks.harness.syntax import syntax, template
 from theory.claim import Claim, Conditions
 
-__all__ = ["circular", "repeated"]
+__all__ = ["circular", "repeated", "roots"]
 
 _ENGINES = "proofs_checks.engines"
+_BUILDERS = (_ENGINES, "hypothesis.")  # of checks, and of the cases for them
 _DATA = (tuple, list, dict, set, frozenset)
-_FIRST = 100  # entries of a tuple that are looked at
+_FIRST = 100  # entries of a row that are looked at
 
 
 def circular(claims: Iterable[Claim[Any]], procedure: FunctionType, form: Any, checks: Iterable[Check]) -> list[str]:
@@ -32,9 +34,10 @@ def circular(claims: Iterable[Claim[Any]], procedure: FunctionType, form: Any, c
     wanted: dict[int, str] = {}
     for claim in claims:
         wanted[id(claim)] = "record"
-        wanted.update((id(part), f"form ({name})") for name, part in _judged(claim))
-    places = [("the procedure", _named(procedure))]
-    places += [(f"{check.engine} (check {i})", _reached(check, form)) for i, check in enumerate(checks, 1)]
+        wanted.update((id(part), what) for what, part in _judged(claim))
+    named = _named(procedure)
+    places = [("the procedure", [*named, *_reached(named, form)])]
+    places += [(f"{check.engine} (check {i})", _reached((check.decide, check.at), form)) for i, check in enumerate(checks, 1)]
     found = {place: next((wanted[id(v)] for v in values if id(v) in wanted), None) for place, values in places}
     return [f"{place} looks at the claim's own {what}, and so cannot fail on the claim: compare with something else"
             for place, what in found.items() if what]
@@ -58,14 +61,19 @@ def _texts(claim: Claim[Any]) -> dict[str, str]:
     return found
 
 
-def _judged(claim: Claim[Any]) -> list[tuple[str, Any]]:
-    """What of the form can be judged, by name: of a record the parts that some false variant changes, else the whole."""
-    form, false = claim.form, [*claim.mutants.values(), claim.as_stated]
-    parts = {getattr(form, "__name__", type(form).__name__): form}
-    if (fields := getattr(form, "_fields", None)) is not None:
-        parts = {name: own for name in fields for own in (getattr(form, name),)
-                 if any(getattr(other, name, own) is not own for other in false)}
-    return [(name, own) for name, own in parts.items() if _is_stated(own)]
+def _judged(claim: Claim[Any]) -> Iterator[tuple[str, Any]]:
+    """What of the form can be judged (of a record the parts that some false variant changes, else the whole), and what the
+    false variants have in its place; not a library's functions there: `abs` has other uses."""
+    form = claim.form
+    false = {name: variant for name, variant in claim.variants().items() if not claim.expected_true(name)}
+    for field in getattr(form, "_fields", (None,)):
+        own, *others = (v if field is None else getattr(v, field, None) for v in (form, *false.values()))
+        changed = {name: other for name, other in zip(false, others, strict=True) if other is not own}
+        if changed and _is_stated(own):
+            yield f"form ({field or getattr(own, '__name__', type(own).__name__)})", own
+        for name, other in changed.items():
+            if _is_stated(other) and (is_ours(other) or not hasattr(other, "__qualname__")):
+                yield f"false variant ({name})", other
 
 
 def _is_stated(value: Any) -> bool:
@@ -87,12 +95,12 @@ def _named(procedure: FunctionType) -> list[Any]:
     return found
 
 
-def _reached(check: Check, form: Any) -> list[Any]:
-    """Whatever the functions that a check was built from can reach."""
+def _reached(values: Iterable[Any], form: Any) -> list[Any]:
+    """Whatever can be reached from some values."""
     found = []
-    for root in _roots((check.decide, check.at), {}):
+    for root in roots(tuple(values), {}):
         seen = Seen()
-        seen.objects.update((id(part), (0, part)) for part in _parts(form))
+        seen.objects.update((id(part), (0, part)) for part in [*_parts(form), *_engines()])
         if seen.number(root) is None:
             with contextlib.suppress(Exception):  # what cannot be described is met as far as it can be
                 describe(root, seen)
@@ -101,26 +109,33 @@ def _reached(check: Check, form: Any) -> list[Any]:
     return found
 
 
-def _roots(value: Any, met: dict[int, Any]) -> Iterator[Any]:
-    """The functions that the engine's own hold."""
+def roots(value: Any, met: dict[int, Any]) -> Iterator[Any]:
+    """What the functions of engines, strategies and the beginnings of rows hold."""
     if id(value) in met:
         return
     met[id(value)] = value
-    of_engine = str(getattr(value, "__module__", "")).startswith(_ENGINES)
+    of_builder = str(getattr(value, "__module__", "")).startswith(_BUILDERS)
     if isinstance(value, functools.partial):
         inside = [value.func, *value.args, *value.keywords.values()]
-    elif isinstance(value, FunctionType) and of_engine:
+    elif isinstance(value, FunctionType) and of_builder:
         inside = list(inspect.getclosurevars(value).nonlocals.values())
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple | list):
         inside = list(value[:_FIRST])
-    elif of_engine and not isinstance(value, type):
+    elif isinstance(value, dict):
+        inside = list(value.values())[:_FIRST]
+    elif of_builder and not isinstance(value, type):
         inside = list(getattr(value, "__dict__", {}).values())
     else:
-        if callable(value) and not isinstance(value, type):
-            yield value
+        yield value
         return
     for part in inside:
-        yield from _roots(part, met)
+        yield from roots(part, met)
+
+
+def _engines() -> list[Any]:
+    """The functions of the engines, which look at no claim."""
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith(_ENGINES)]
+    return [value for module in modules for value in vars(module).values() if isinstance(value, FunctionType)]
 
 
 def _parts(form: Any) -> list[Any]:
