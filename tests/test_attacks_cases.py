@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import pytest
 import sympy
@@ -10,7 +11,7 @@ import toy
 from proofs_checks.engines import exhaustive, interval, smt, sos
 from proofs_checks.harness.evidence import Vacuous, Verdict
 from proofs_checks.harness.judge import evidence, judge
-from theory.claim import Conditions
+from theory.claim import Conditions, without
 
 
 def test_a_forgotten_all_is_no_answer():
@@ -91,3 +92,47 @@ def test_a_case_that_is_listed_again_and_again_is_counted_once():
     found = exhaustive.forall([(2,)] * 999 + [(3,)], lambda n: n > 1).run()
     assert found.scope == "1000 cases (2 different), n in [2, 3]" and exhaustive.forall([(2,)], lambda n: n > 1).run(
         ).scope == "1 case, n = 2"
+
+
+def test_a_condition_on_symbols_is_no_answer():
+    """Python takes `And(x > 0, x < 1)` for true, whatever x is; at 0 the mutants give sympy's `false`."""
+    x = sympy.Symbol("x", real=True)
+    made = toy.claim("open_condition", form=lambda n: n + 5, mutants={"zero": lambda n: 0, "negative": lambda n: -n})
+
+    @evidence(made)
+    def checks(slope):
+        yield exhaustive.forall([(n,) for n in range(1, 9)],
+                                lambda n: sympy.And(slope(n) * x >= 0, slope(n) * x <= 1, slope(n) > 0))
+
+    found = judge(made)
+    assert not found.green and any("returned a And, which is neither true nor false" in p for p in found.problems)
+
+
+class Bound(NamedTuple):
+    """value(x) >= 0 where given(x)."""
+
+    value: Any
+    given: Any
+
+
+@pytest.mark.parametrize("nowhere", [lambda x: -sympy.gamma(x), lambda x: sympy.loggamma(x) - 5])
+def test_hypotheses_whose_contradiction_z3_does_not_see_prove_nothing(nowhere):
+    """Boxes see that gamma is not negative on [1, 2], and cover it by that alone, whatever is to be proved."""
+    form = Bound(lambda x: -1 - x, Conditions(impossible=nowhere))
+    elsewhere = Conditions(other=lambda x: x - 1)
+    made = toy.claim("nowhere", form=form, hypotheses={"impossible": r"\Gamma(x) \le 0"}, mutants={
+        "without_impossible": without(form, "impossible"), "two": Bound(lambda x: -2 - x, elsewhere)})
+
+    @evidence(made)
+    def checks(bound):
+        yield interval.nonnegative(bound.value, {"x": (1, 2)}, given=bound.given, universal=True)
+
+    found = judge(made)
+    assert not found.green and any("no point satisfies the hypotheses" in p for p in found.problems)
+
+
+@pytest.mark.parametrize("given", [
+    lambda x, y: (sympy.Eq(x * y, 1), sympy.Eq(x + y, 3)), lambda x, y: -(x * x - 2)**2, lambda x, y: x - 10**7,
+    lambda x, y: (x > 3, x < sympy.Rational(30001, 10000), sympy.Eq(sympy.exp(y), x))])
+def test_hypotheses_that_are_hard_to_satisfy_are_satisfied(given):
+    assert sos.nonnegative(lambda x, y: x * x + y * y, ["x", "y"], given=given).run().verdict is Verdict.HOLDS

@@ -79,8 +79,8 @@ def truth(predicate: Predicate, case: Case) -> bool:
 
 def _says(answer: Any) -> bool:
     """Whether an answer is one: true or false, a number, or a single truth value of numpy, jax or sympy."""
-    single = getattr(answer, "shape", None) == () or getattr(answer, "is_Boolean", False) is True
-    return single or isinstance(answer, bool | Number)
+    single = getattr(answer, "shape", None) == () or (getattr(answer, "is_Boolean", False) is True and not answer.args)
+    return single or isinstance(answer, bool | Number)  # a condition on symbols, And(x > 0, x < 1), counts as true in Python
 
 
 def survives(predicate: Predicate, given: Predicate | None) -> Callable[[Any], bool]:
