@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 import toy
 
-from proofs_checks.engines import exhaustive, falsify, sequential, symbolic
+from proofs_checks.engines import exhaustive, falsify, interval, sequential, smt, sos, symbolic
 from proofs_checks.harness.bind import bind
 from proofs_checks.harness.certificate import seal, to_json
 from proofs_checks.harness.judge import Trial, evidence
@@ -183,3 +183,23 @@ def test_a_witness_must_obey_the_assumptions_and_hypotheses_of_its_statement():
     assert "t=1 is assumed to be negative" in refused(seal({**body, "point": {"t": "1"}}, subjects=[subject]))
     guarded = {**subject, "given": ["function"]}
     assert "a Python predicate" in refused(seal({**body, "subject": guarded, "point": {"t": "-1"}}, subjects=[guarded]))
+
+
+N = sp.Symbol("n", real=True)
+PROOFS = {"symbolic": lambda f: symbolic.equal(f, (N + 1)**2, N), "sos": lambda f: sos.nonnegative(f, "n"),
+          "smt": lambda f: smt.forall(f, "n"), "interval": lambda f: interval.nonnegative(f, {"n": (0, 2000)}),
+          "interval_given": lambda f: interval.nonnegative(lambda n: n * n, {"n": (0, 2000)}, given=f)}
+
+
+@pytest.mark.parametrize("engine", sorted(PROOFS))
+def test_a_proof_of_what_a_function_was_is_none_of_what_it_is(engine):
+    """Of symbols both functions make the same, and neither differs at the points where they are compared."""
+    def claim(form):
+        made = toy.claim("changed", form=form, mutants={"less": lambda n: n * n - 7, "other": lambda n: -n - 5})
+        evidence(made)(lambda f: (yield PROOFS[engine](f)))
+        return made
+
+    old = Trial(claim(lambda n: n * n + 2 * n + 1)).decide("claim")[0].certificate
+    assert unbound(old) == ""
+    claim(lambda n: n * n + 2 * n + 1 if n != 1009 else -5)
+    assert "reads otherwise today" in unbound(old)

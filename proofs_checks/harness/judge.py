@@ -2,6 +2,7 @@
 is idle, and nothing contradicts."""
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict, describe_error
 from proofs_checks.harness.modules import file_of
 from proofs_checks.harness.registry import MARK, evidence, find, registry
-from proofs_checks.harness.rules import as_error, bound, narrowed, proved, subject_of, too_close
+from proofs_checks.harness.rules import as_error, bound, code_of, narrowed, proved, subject_of, too_close
 from theory.claim import Claim
 
 __all__ = ["CLAIM_FAILS", "CLAIM_OPEN", "Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
@@ -95,6 +96,11 @@ class _Run:
     subjects: list[Any] = field(default_factory=list)
     form: Any = None
 
+    @functools.cached_property
+    def hashed(self) -> list[Any]:
+        """What the hash of the statement covers."""
+        return [*self.subjects, *code_of(self.checks)]
+
 
 class Trial:
     """One claim before the judge; every variant is run once, when first asked for.
@@ -150,7 +156,7 @@ class Trial:
 
     def hash(self, variant: str) -> str:
         """The hash that certificates of this variant carry."""
-        return claim_hash(self.claim.id, variant, self.claim.statement, self.run(variant).subjects)
+        return claim_hash(self.claim.id, variant, self.claim.statement, self.run(variant).hashed)
 
     def decide(self, variant: str) -> list[Evidence | None]:
         """The evidence of each check on a variant; None for checks below `at_least`."""
@@ -163,7 +169,7 @@ class Trial:
         if check.rung < self.at_least:
             return None
         label = {"claim": self.claim.id, "variant": variant, "statement": self.claim.statement,
-                 "subjects": self.run(variant).subjects, "module": self.module}
+                 "subjects": self.run(variant).hashed, "module": self.module}
         context = Context(stream=f"{self.claim.id}/{variant}/{i}", alpha=self.alpha, budget=self.budget, label=label)
         try:
             if self.cache is None:

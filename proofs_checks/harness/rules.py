@@ -1,13 +1,15 @@
 """Rules of the judge on single checks: what they decide, what a proof needs, which targets can be told apart."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from proofs_checks.harness.apart import roots
 from proofs_checks.harness.evidence import Check, Evidence, Rung, Verdict
+from proofs_checks.harness.fingerprint import fingerprint
 from proofs_checks.harness.recheck import recheck
 
-__all__ = ["as_error", "bound", "narrowed", "proved", "subject_of", "too_close"]
+__all__ = ["as_error", "bound", "code_of", "narrowed", "proved", "subject_of", "too_close"]
 
 
 def subject_of(check: Check) -> Any:
@@ -17,6 +19,13 @@ def subject_of(check: Check) -> Any:
         raise
     except BaseException as error:  # a mutant may fail to be described; its evidence will say how it fails
         return {"engine": check.engine, "undescribed": type(error).__name__}
+
+
+def code_of(checks: Iterable[Check]) -> list[str]:
+    """The code of what is to be proved, which belongs to its hash: the subject of a proof tells only what the functions make
+    of symbols. Other subjects have the code in them."""
+    proofs = tuple(check.at for check in checks if check.rung >= Rung.CERTIFIED)
+    return [fingerprint(list(roots(proofs, {})))] if proofs else []
 
 
 def proved(subject: Any) -> Any:
