@@ -325,13 +325,14 @@ class Trial:
         return problems
 
     def idle(self) -> list[str]:
-        """Checks that refute no false variant, whether they hold, crash or are undecided there: they tell nothing apart."""
+        """Checks that kill no false variant, whether they hold, crash or are undecided there: they tell nothing apart."""
         false = [v for v in self.claim.variants() if not self.claim.expected_true(v)]
         rows = [self.decide(v) for v in false]
+        kills = {id(e) for v in false for e in self.outcome(v).kills}
         found = []
         for i, check in enumerate(self.run("claim").checks):
-            said = [e.verdict for row in rows if i < len(row) and (e := row[i]) is not None]
-            if check.rung >= self.at_least and len(said) == len(rows) and Verdict.REFUTED not in said:
+            said = [id(e) for row in rows if i < len(row) and (e := row[i]) is not None]
+            if check.rung >= self.at_least and len(said) == len(rows) and kills.isdisjoint(said):
                 found.append(f"{check.engine} (check {i + 1})")
         return found
 
