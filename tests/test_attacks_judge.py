@@ -175,3 +175,37 @@ def test_that_a_check_says_the_same_again_is_no_proof(rung):
 
     found = verdict(toy.claim("replayed"), procedure)
     assert not found.green and any("without a certificate that is about this very statement" in p for p in found.problems)
+
+
+@pytest.mark.parametrize("form", [
+    lambda n: n**2 if not (sp.sympify(n) - 5077).is_zero else 0,
+    lambda n: n**2 if not sp.sympify(n + 1).is_prime or n < 90 else 0,
+    lambda n: sp.sympify(n).subs(5077, 0)**2, lambda n: sp.sympify(n).subs({5077: 0})**2,
+    lambda n: sp.sympify(n).subs([(5077, 0)])**2, lambda n: sp.sympify(n).xreplace({sp.Integer(5077): sp.Integer(0)})**2,
+    lambda n: sp.sympify(n).replace(sp.Integer(5077), sp.Integer(0))**2, lambda n: 0 if sp.sympify(n).count(5077) else n**2,
+    lambda n: 0 if sp.sympify(n).find(5077) else n**2])
+def test_what_sympy_leaves_open_or_replaces_is_not_proved(form):
+    n = sp.Symbol("n", integer=True, positive=True)
+    made = toy.claim("left_open", form=form, mutants={"next": lambda n: n**2 + 1, "more": lambda n: n**2 + n})
+    found = verdict(made, lambda f: (yield symbolic.equal(f, n**2, n, universal=True)))
+    assert not found.green and not any(e.universal for e in found.evidence)
+
+
+@pytest.mark.parametrize("form", [
+    lambda n: n**2 if sp.sympify(n).is_positive else 0, lambda n: (sp.Symbol("x") * n).subs(sp.Symbol("x"), n),
+    lambda n: sp.diff(sp.Symbol("x")**3 / 3, sp.Symbol("x")).subs({"x": n})])
+def test_what_sympy_knows_and_what_is_put_in_for_own_symbols_is_proved(form):
+    n = sp.Symbol("n", integer=True, positive=True)
+    assert symbolic.equal(form, n**2, n).run().verdict is Verdict.HOLDS
+
+
+def test_a_check_whose_refutations_do_not_stand_is_idle():
+    """The second refutes every mutant at a float, and says nothing of it when it is asked again, exactly."""
+    made = toy.claim("not_again", form=lambda n: n * n, mutants={"next": lambda n: n * n + 1, "cube": lambda n: n**3})
+
+    def procedure(f):
+        yield exhaustive.forall([(n,) for n in range(9)], lambda n: f(n) == n * n)
+        yield exhaustive.forall([(.5,)], lambda x: f(2) == 4, given=lambda x: isinstance(x, float), floats=True)
+
+    found = verdict(made, procedure)
+    assert not found.green and found.idle == ("exhaustive (check 2)",)

@@ -3,9 +3,9 @@
 A proof speaks of the expression that a function makes of symbols. Python's `==`, `in`, `get` and `isinstance` look at a
 symbol's structure, so `n if n != 6 else 0` is `n` to a symbol and 0 at 6. Three things are done about it. The function is
 run on its symbols, watched: numbers that it compares a symbol with are tried, wherever they come from; a comparison of
-anything else than a bare symbol, and a look at how one is written (its truth value, `str`, `hash`), leave the proof
-undecided. It is run at points, watched as well, and what it compares there is tried next, as far as `MOVES` goes. And the
-numbers that its code, closures and data mention are tried.
+anything else than a bare symbol, a look at how one is written (its truth value, `str`, `hash`), and a question that sympy
+leaves open (`is_zero`), leave the proof undecided. It is run at points, watched as well, and what it compares there is
+tried next, as far as `MOVES` goes. And the numbers that its code, closures and data mention are tried.
 
 Trusted remains: that a function of numbers does not, on the strength of a type alone, take a way on which it singles out
 numbers by arithmetic of its own (`isinstance(n, int) and n * n % 1009 == 5`) or inside a library."""
@@ -154,6 +154,8 @@ class _Met:
         """A look at symbols, by one of sympy's methods."""
         if by in ("__eq__", "__ne__", "equals"):
             self.see(values)
+        elif by in ("subs", "xreplace"):  # the numbers that it replaces
+            self.hold(values[1:2] if len(values) == 3 else dict(values[1]))
         else:
             self.loose = self.loose or f"{by.strip('_')}()"
 
