@@ -136,3 +136,16 @@ def test_hypotheses_whose_contradiction_z3_does_not_see_prove_nothing(nowhere):
     lambda x, y: (x > 3, x < sympy.Rational(30001, 10000), sympy.Eq(sympy.exp(y), x))])
 def test_hypotheses_that_are_hard_to_satisfy_are_satisfied(given):
     assert sos.nonnegative(lambda x, y: x * x + y * y, ["x", "y"], given=given).run().verdict is Verdict.HOLDS
+
+
+def test_cases_that_depend_on_the_form_are_not_the_whole_domain():
+    """Six is left out for the claim alone."""
+    made = toy.claim("picked", form=lambda n: n * n if n != 6 else 0,
+                     mutants={"cube": lambda n: n**3, "double": lambda n: 2 * n + 1})
+
+    @evidence(made)
+    def checks(square):
+        yield exhaustive.forall([(n,) for n in range(1, 9) if square(n)], lambda n: square(n) == n * n, universal=True)
+
+    found = judge(made)
+    assert not found.green and any("may not depend on the form" in p for p in found.problems)

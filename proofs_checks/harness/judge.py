@@ -13,7 +13,7 @@ from proofs_checks.harness.certificate import claim_hash
 from proofs_checks.harness.evidence import Check, Context, Evidence, Rung, Vacuous, Verdict, describe_error
 from proofs_checks.harness.modules import file_of
 from proofs_checks.harness.registry import MARK, evidence, find, registry
-from proofs_checks.harness.rules import as_error, bound, code_of, narrowed, proved, subject_of, too_close
+from proofs_checks.harness.rules import as_error, bound, code_of, narrowed, other_cases, proved, subject_of, too_close
 from theory.claim import Claim
 
 __all__ = ["CLAIM_FAILS", "CLAIM_OPEN", "Judgement", "Outcome", "Trial", "evidence", "judge", "judge_variant", "registry"]
@@ -318,7 +318,10 @@ class Trial:
             problems.append("the procedure yields other checks when it is called again")
         if variant == "claim" and self.procedure is not None:
             problems += circular([self.claim, *self.records], self.procedure, run.form, run.checks)
-        for one, other in zip(run.subjects, truth.subjects, strict=False):
+        for one, other, e in zip(run.subjects, truth.subjects, self.decide("claim"), strict=False):
+            if e is not None and e.universal and other_cases(one, other):
+                problems.append(f"{one['engine']} goes through other cases here than on the claim, whose whole domain they are "
+                                "said to be: they may not depend on the form")
             if too_close(one, other):
                 problems.append(f"target {one['target']} lies within 2 tol of the claim's {other['target']}"
                                 f" (tol {other['tol']})")

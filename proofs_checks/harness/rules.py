@@ -9,7 +9,7 @@ from proofs_checks.harness.evidence import Check, Evidence, Rung, Verdict
 from proofs_checks.harness.fingerprint import fingerprint
 from proofs_checks.harness.recheck import recheck
 
-__all__ = ["as_error", "bound", "code_of", "narrowed", "proved", "subject_of", "too_close"]
+__all__ = ["as_error", "bound", "code_of", "narrowed", "other_cases", "proved", "subject_of", "too_close"]
 
 
 def subject_of(check: Check) -> Any:
@@ -51,6 +51,11 @@ def bound(check: Check, found: Evidence) -> bool:
         raise
     except BaseException:  # a certificate that is no proof, or cannot be compared with the statement
         return False
+
+
+def other_cases(one: Any, other: Any) -> bool:
+    """Whether two checks go through different cases, as far as their subjects tell."""
+    return all(isinstance(d, dict) and "domain" in d for d in (one, other)) and bool(one["domain"] != other["domain"])
 
 
 def too_close(one: Any, other: Any) -> bool:
